@@ -31,8 +31,8 @@ from urnscan.stores.reader import Reader, skip
 def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
-    """Open an input, and yield each text in it, at any depth, as a `Document`, the columns of tables as `Values`, and a
-    SourceError for each failure, such as a member that cannot be read, and each note.
+    """Open an input, and yield the texts in it as `open_together` does, but each as a `Document`, never several as
+    `Texts`.
 
     The reader of a document may be used until the next item is requested. `reading`: options; `on_read`: called with
     the number of bytes of each read of the input. Raises SourceError if the input or its rest cannot be read,
@@ -51,12 +51,12 @@ def open_together(
     on_read: Callable[[int], object] = lambda _: None,
     extents: Iterator[Extent] | None = None,
 ) -> Generator[Document | Texts | Values | SourceError, None, None]:
-    """Open an input, and yield the texts in it, at any depth, columns of tables as `Values`, and a SourceError for each
-    failure, such as a member that cannot be read, and each note. A text is a `Document`; small members may come
-    together as `Texts`.
+    """Open an input, and yield the texts in it, at any depth: a text as `Document`, small members perhaps together as
+    `Texts`, columns of tables as `Values`. Also yields a SourceError for each failure, such as a member that cannot be
+    read, and each note.
 
     A member with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
-    Waits for the first byte of a pipe. The texts of an item can be read only until the next item is requested.
+    The texts of an item can be read only until the next item is requested.
 
     `on_read`: called with the number of bytes of each read of the input. `extents`: iterator (`open_extents`) over the
     byte ranges of this input and of inputs after it; those of this input are taken from it. None: they are opened here.
@@ -212,7 +212,6 @@ def _no_record(layer: Layer) -> SourceError:
 
 
 def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Run the command on a file, and yield the texts and values in its output, and errors."""
     from urnscan.formats.filter_commands import Filtered  # noqa: PLC0415 (few runs have filters)
 
     inner = layer.inside(command.name)
@@ -222,7 +221,7 @@ def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Documen
 
 
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield members that are definitely plain text together, the texts and values in each other member, and errors.
+    """Yield members that are definitely plain text together; the texts and values in each other member; and errors.
 
     Members that `--where` does not select are left out. Raises LimitError.
     """
@@ -251,7 +250,7 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
     """Yield members that are definitely plain text, together; nothing if `--where` does not select them.
 
-    If they exceed the limit of members, yields them one by one and raises LimitError at the limit.
+    If there are more than the limit allows, yields them singly, and raises LimitError.
     """
     labels = texts.labels
 

@@ -62,8 +62,8 @@ class Packed:
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
         """Whether a file that begins with `head` has this form, by a signature (see `signs`).
 
-        None if more bytes are needed. But if `at` is 8 or more, a `head` without control characters that ends at or
-        before `at` is False: text from a slow pipe must not wait. `layer`: names of the file.
+        None if more bytes are needed. But if `at` is 8 or more, a `head` that ends before the signature and has no
+        control characters is False: text from a slow pipe must not wait. `layer`: names of the file.
         """
         data = head[self.at :]
         sign = next((sign for sign in self.signs if data.startswith(sign)), None)
@@ -202,7 +202,7 @@ _UUENCODE_WITHIN = 400  # bytes
 def _is_cpio(head: bytes, _: Layer) -> bool | None:
     """Whether a file that begins with `head` is a cpio archive; None if more bytes are needed.
 
-    A signature in digits, which text may have, needs other bytes that are not text, or a whole header of digits.
+    As text may begin with its signatures of digits, these need a whole header or bytes that are not text.
     """
     known = begins(head, *_CPIO_SIGNS)
     if not known or not head.isascii():
@@ -238,8 +238,8 @@ def _raw(
     """Declare a form that libarchive unpacks by its `formats`. If it is not installed, or without `formats`, the raw
     bytes are scanned, with an error or note (`kind`).
 
-    `reason`: its message after the name; `{}` becomes the advice to install libarchive, or, without `formats`, to
-    unpack the file. `recognise`: rule; None: a file begins with one of `signs`.
+    `reason`: the message after the name; `{}` becomes the advice on installing libarchive or unpacking. `recognise`:
+    rule; None: a file begins with one of `signs`.
     """
 
     def open_(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:

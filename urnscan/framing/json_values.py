@@ -253,17 +253,14 @@ class JsonValues:
                     return
 
     def _is_page(self, text: str, end: int, at: int) -> bool:
-        """Whether a page begins at the index `at` of `text`, although the array has not ended.
-
-        `text[end:at]` is the gap before it.
-        """
+        """Whether a page begins at the index `at`, although the array has not ended; `text[end:at]` is the gap before."""
         page = self._page.decode("utf-8", "surrogateescape")
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
     def _learn(self, gap: str, *, last: bool) -> None:
-        """Store whether line ends separate values: if so, the value after a damaged value is searched for after LF.
+        """Store whether line ends separate values: if so, after a damaged value the next is searched for after LF.
 
-        `gap`: the text before a value, and its first character; `last`: whether another value is before the gap.
+        `gap`: text before a value, and its first character; `last`: whether a value precedes the gap.
         """
         line_end = gap.rfind("\n")
         if line_end >= 0:

@@ -167,11 +167,10 @@ class CsvLayout:
 
 def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayout, int]:
     """Recognise the layout of a table by `head`, the first bytes of the text. Returns the layout, and the index in
-    `head` at which the header (the first row) begins, after blank lines and a line `sep=;`.
+    `head` at which the header (the first row) begins, after blank lines and a line `sep=;`, which names the delimiter.
 
-    That line names the delimiter. Without it each of , ; tab and | is tried: the delimiter with the most column names
-    in `known_names` is chosen, and among equals the delimiter with the most columns. `head` should contain the whole
-    header; else the names in the part that is there decide.
+    Without that line each of , ; tab and | is tried: the delimiter with the most column names in `known_names` is
+    chosen, and among equals the one with the most columns. `head` should contain the whole header.
     """
     before = _BEFORE.match(head)
     at, named = (before.end(), before[1]) if before else (0, None)

@@ -20,12 +20,11 @@ _HEAD = len(_SCHEME) + _DIGITS
 
 
 def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[pa.RecordBatch]:
-    """Sort classes by count (number of occurrences), the highest first, then by the bytes of the URN. Yields batches
-    with the columns of FREQUENCIES (URN and count). `classes`: batches with the columns of GROUPED, a row for each
-    class.
+    """Sort classes by count (number of occurrences), the highest first, then by the bytes of the URN. `classes`:
+    batches with the columns of GROUPED, a row for each class. Yields batches with the columns of FREQUENCIES (URN and
+    count).
 
-    `grouping`, which must be empty, does the sorting, and is used up. It sorts by keys `urn:` + number + name, where
-    the number is 10**18 minus the count: a higher count has a lower number. Raises FatalError if the disk fails.
+    `grouping`, which must be empty, does the sorting, and is used up. Raises FatalError if the disk fails.
     """
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     for rows in classes:
@@ -41,7 +40,7 @@ def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[
 
 
 def _frequencies(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """FREQUENCIES rows of GROUPED rows that have the keys of `by_count`."""
+    """FREQUENCIES rows of GROUPED rows whose keys are `urn:` + (10**18 - count) + name."""
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     number = pc.utf8_slice_codeunits(rows.column("urn"), len(_SCHEME), _HEAD).cast(pa.int64())
     name = pc.utf8_slice_codeunits(rows.column("urn"), _HEAD)

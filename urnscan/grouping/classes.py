@@ -158,7 +158,7 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _RowCounts(NamedTuple):
-    """The numeric columns of PARTIAL rows, in the order of the inputs, and the order of the rows by name."""
+    """The numeric columns of PARTIAL rows, in the order of the inputs; `order` sorts the rows by name."""
 
     order: RowNumbers
     """The row numbers, sorted by URN and text."""
@@ -199,8 +199,8 @@ def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
 
 @compiled
 def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums, heads: RowNumbers) -> int:
-    """Add up rows in `sums`, and return the number of spellings. Before the call, `sums.first_rows` must be -1, and the
-    counts and sources in `sums` 0.
+    """Add up rows in `sums`, and return the number of spellings. Precondition: `first_rows` are -1, counts and sources
+    in `sums` 0.
 
     `heads` is working memory. It gets the number of the first spelling of the class, in `heads[0]` for each spelling,
     in `heads[1]` for each row.
@@ -237,7 +237,7 @@ def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums
 
 @inlined
 def _same_as_previous(row: int, strings: Column) -> bool:
-    """Whether the string of a row is equal to the string of the previous row; `row`: at least 1."""
+    """Whether the string of a row is equal to the string of the previous row."""
     data, offsets = strings
     return same(data, offsets[row], offsets[row + 1], data, offsets[row - 1], offsets[row])
 
@@ -245,11 +245,11 @@ def _same_as_previous(row: int, strings: Column) -> bool:
 def _rank_spellings(
     bounds: Integers, counts: Integers, names: tuple[Column, Column]
 ) -> tuple[RowNumbers, RowNumbers, Offsets]:
-    """Sort the spellings of each class by count, the highest first, then by text.
+    """Sort the spellings of each class by count, the highest first, then by text. `names`: the columns of URNs and
+    texts.
 
-    Returns the row numbers of the sorted spellings; the indices, in these numbers, of the up to 100 spellings to list
-    for each class; and the offsets of the list of each class. `bounds`: first row of each class, and the end; `names`:
-    the columns of URNs and texts.
+    Returns the row numbers of the sorted spellings; the indices, in these numbers, of the spellings to list, up to 100
+    for each class; and the offsets of the list of each class.
     """
     sorting = Sorting.of(bounds[-1])
     listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)

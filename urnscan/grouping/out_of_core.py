@@ -89,8 +89,8 @@ class Grouping:
         """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`, which call
         it. Raises FatalError if the disk is full.
 
-        Returns the number of rows that are left to group: fewer than were added if rows with the same spelling are
-        already added up. The numbers that `classes` or `spellings` give to `on_rows` add up to it.
+        Returns the number of rows that are left to group; rows with the same spelling may already be added up. The
+        numbers that `classes` or `spellings` give to `on_rows` add up to it.
         """
         self._split_rows(min(_RANGES, self._pending_bytes // _RANGE + 1))
         while self._futures:
@@ -149,7 +149,7 @@ class Grouping:
                 chunk.close()
 
     def _split_rows(self, most_ranges: int) -> None:
-        """Have threads split the pending rows by ranges. If there are no ranges yet, choose about `most_ranges` first."""
+        """Have threads split the pending rows by ranges. If there are none yet, choose about `most_ranges` first."""
         rows, self._pending_rows, self._pending_bytes = self._pending_rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
@@ -167,8 +167,8 @@ class Grouping:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up the rows in memory, if a sample shows that this more than halves their bytes. Then spill all rows in
-        memory, if they still need more than three quarters of it.
+        """Add up the rows in memory, if that more than halves a sample. Then spill them all, if they still fill three
+        quarters of `memory`.
         """
         ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _ChunkOnDisk)]

@@ -41,8 +41,7 @@ def find_listed(
 
     * "-" is standard input. A path that exists and is not a folder is an input: a file, a FIFO or a device.
     * A folder is walked, depth first, hidden files included. FIFOs, sockets, devices, symbolic links (unless
-      `selection.follow`), names that end with TEMPORARY_SUFFIX, and what `selection` excludes, are skipped. An empty
-      folder yields nothing.
+      `selection.follow`), names that end with TEMPORARY_SUFFIX, and what `selection` excludes, are skipped.
     * A URL is an object in a store, a folder of a store, or a pattern; after `file://` comes a path.
     * Any other argument with `*`, `?` or `[` is a pattern; `**` matches any number of folders. Files and folders that
       match are read as if they were arguments, in the order of a walk, but FIFOs, sockets and devices are skipped. A
@@ -52,8 +51,8 @@ def find_listed(
 
     `skip`: the outputs of the run, as `real_place` returns each. In folders, patterns, lists and indexes they are not
     inputs; at the end a note is yielded for each one that was there. `foreign`: the outputs in `skip` that exist
-    already and that urnscan did not write. Raises FatalError if one of these would be an input, and for a list that
-    cannot be read.
+    already and that urnscan did not write. Raises FatalError if one of these is there, and for a list that cannot be
+    read.
     """
     own = OwnOutputs(skip, foreign)
     meanings = _Meanings(selection, own)
@@ -77,7 +76,7 @@ class _Meanings:
         self._own = own
 
     def of_name(self, name: str, *, may_be_pattern: bool = True) -> Inputs:
-        """The inputs of a path, a URL or a pattern; an error for a name without inputs."""
+        """Yield the inputs of a path, a URL or a pattern, and errors; nothing for an empty folder."""
         try:
             status = os.stat(name)
         except ValueError:
@@ -95,13 +94,13 @@ class _Meanings:
             yield from self._of_existing(name, status)
 
     def of_list(self, paths: PathList) -> Inputs:
-        """The inputs that a list names. Raises FatalError."""
+        """Yield the inputs that a list names, in its order. Raises FatalError."""
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 
         return in_turn(self._of_lines(paths))
 
     def of_indexed(self, name: str) -> Inputs:
-        """The inputs of a path or URL that an index names; none for an output of the run. Raises FatalError."""
+        """Yield the inputs of a path or URL that an index names; none for an output of the run. Raises FatalError."""
         return iter(()) if self._own.has_argument(name) else self.of_name(name, may_be_pattern=False)
 
     def _of_existing(self, path: str, status: os.stat_result) -> Inputs:
@@ -144,7 +143,8 @@ class _Meanings:
             yield SourceError(name_of(pattern), "no such file or folder, and no file matches it as a pattern")
 
     def _of_lines(self, paths: PathList) -> Iterator[Inputs | Callable[[], Inputs]]:
-        """For each line of a list the inputs; for a URL a function that finds the inputs in a thread.
+        """Yield the inputs of the lines of a list in their order, in groups: an iterator, or, for a URL, a function
+        that finds them in a thread.
 
         Raises FatalError.
         """
@@ -165,6 +165,6 @@ class _Meanings:
             yield iter([SourceError(paths.name, "the list names no inputs")])
 
     def _of_line(self, path: str) -> Inputs:
-        """The inputs of a line of a list that is not a regular file."""
+        """Yield the inputs of a line of a list that names a URL, or a path that is not a regular file."""
         for source in self.of_name(path, may_be_pattern=False):
             yield with_remedy(source, path) if isinstance(source, SourceError) else source

@@ -71,11 +71,11 @@ class RecordIndex:
     ) -> Iterator[Input | SourceError]:
         """Yield `errors`; then for each file, sorted by name, an `Input` whose `extents` are the ranges of its records.
 
-        A SourceError instead of the input if the file does not exist or is not a file, and one for each record that
-        would end after the end of its file. A record that the index names twice is one range.
+        A SourceError comes instead of the input if the file does not exist or is not a file, and one for each record
+        that would end after the end of its file. A record that the index names twice is one range.
 
         `find`: function that yields the inputs of a path or URL, or an error. `follow`: whether symbolic links below
-        `place` are followed; if not, a file that is a link, or is reached through one, yields an error.
+        `place` are followed; if not, a file reached through one yields an error.
         """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 
@@ -88,7 +88,7 @@ class RecordIndex:
     def _file(
         self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """The input of a file, and an error for each line whose record ends after the end of the file."""
+        """Yield the input of a file, and errors, as `find` does."""
         path = self._path(name)
         if not (follow or is_remote(self.place)) and _has_link(local_path(self.place), name):
             yield SourceError(name_of(path), f"is a symbolic link, which is not read; {option('follow')} reads it")
@@ -130,7 +130,7 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, view: Any) -> int:  # noqa: ANN401 (as in io)
-        """Read the next bytes. Raises LimitError."""
+        """Fill `view` with the next bytes. Returns their number, 0 at the end. Raises LimitError."""
         count = int(self._packed.readinto(view))
         self._budget.count_unfolded(count)
         return count
@@ -140,10 +140,10 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
     """Read a whole index from a path, or from standard input ("-"), into memory; the WARC files are not opened.
 
     `place`: the folder, or prefix of URLs, of the WARC files. Each line that names no record is an error in
-    `RecordIndex.errors`; after 10,000 of these lines, one more error says the number of the others.
+    `RecordIndex.errors`; after 10,000 of them, one more error has the number of the others.
 
-    Raises FatalError if the index cannot be read, has no lines, has an unknown format or unpacks to more than the
-    limits allow; also if `place` is a folder that does not exist, or an invalid URL.
+    Raises FatalError if the index cannot be read, has no lines (except a header), has an unknown format or exceeds the
+    limits; also if `place` is a folder that does not exist, or an invalid URL.
     """
     try:
         is_there = bool(parse_url(place)) if is_remote(place) else Path(local_path(place)).is_dir()
@@ -179,7 +179,7 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
 
 
 def _record(values: _Values | None) -> tuple[str, int, int] | str:
-    """Check the values of a line. Returns file, first byte and number of bytes, or the reason why they are wrong."""
+    """Check the values of a line. Returns (file, first byte, number of bytes), or the reason why they are wrong."""
     if values is None:
         return "has not the fields of an index"
     name, *fields = values
@@ -236,7 +236,9 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
 
 
 def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
-    """Lines of a CDX file. A letter in the header names each field: g file, V first byte, S number of bytes."""
+    """Yield the lines of a CDX file as `_lines`. A letter in the header names each field: g file, V first byte, S
+    number of bytes. Raises FatalError without one of them.
+    """
     letters = next(lines)[1].split()[1:]
     if missing := [letter for letter in _LETTERS if letter not in letters]:
         raise FatalError(
@@ -250,7 +252,9 @@ def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int
 
 
 def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | None]]:
-    """Lines of CDXJ, which end with a JSON object, or are a JSON object. Lines that begin with "!" are metadata."""
+    """Yield the lines of CDXJ as `_lines`. They end with a JSON object, or are one; lines that begin with "!" are
+    skipped.
+    """
     for number, line in lines:
         if not line.strip() or line.startswith("!"):
             continue
@@ -262,7 +266,9 @@ def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | 
 
 
 def _of_csv(lines: Iterator[str], before: int, first: str) -> Iterator[tuple[int, _Values | None]]:
-    """Rows of a table in CSV. `before`: number of lines before the header; `first`: the header."""
+    """Yield the rows of CSV as `_lines`. `before`: number of lines before the header; `first`: the header, also in
+    `lines`.
+    """
     rows = csv.reader(lines, _dialect(first))
     columns = next(rows)
     places = [columns.index(column) for column in _COLUMNS]
@@ -301,7 +307,7 @@ def _wrong(source: str, line: int, reason: str) -> SourceError:
 
 
 def _has_link(folder: str, name: str) -> bool:
-    """Whether a part of a path below a folder is a symbolic link."""
+    """Whether the path `name` below a folder is a symbolic link, or leads through one."""
     return any(map(os.path.islink, itertools.accumulate(name.split("/"), os.path.join, initial=f"{folder}/")))
 
 

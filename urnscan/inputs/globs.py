@@ -77,7 +77,9 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
 
 
 def _candidates(folder: str, parts: list[str], positions: Collection[int]) -> Iterator[_Candidate | SourceError]:
-    """Entries of a folder that may match a part of the pattern at a position; `folder` ends with "/" or is empty."""
+    """Yield (path, is folder, is link) for the entries of a folder that may match a part of the pattern at `positions`,
+    or an error. `folder` ends with "/" or is empty (the current folder).
+    """
     names = {parts[at] for at in positions}
     if not any(map(_MAGIC.search, names)):
         # Plain names are looked up without a listing, for which the user may lack permission.

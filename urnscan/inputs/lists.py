@@ -41,9 +41,9 @@ class PathList:
         """Open and read the list. Yields its paths, unchecked, in groups of 1 to `most`: the first after 8,192 bytes or
         the end of the list, the others as soon as they arrive.
 
-        After each path comes LF, or NUL if the first 8,192 bytes of the list contain NUL; after the last one it may be
-        missing. Empty paths are skipped, and, in a list with LF, a byte order mark. Raises FatalError if the list
-        cannot be read, or if more than 65,536 bytes come without a separator.
+        LF separates paths, or NUL if the first 8,192 bytes of the list contain NUL. Empty paths are skipped, and, in a
+        list with LF, a byte order mark. Raises FatalError if the list cannot be read, or is no list: without a
+        separator for much more than 65,536 bytes.
         """
         number, rest = 0, b""
         try:

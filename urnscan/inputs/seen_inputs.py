@@ -12,7 +12,8 @@ _Hashes = npt.NDArray[np.int64]
 
 
 class SeenInputs:
-    """Set of byte strings that stores 128 bits of hash for each string, not the string: 24 to 48 bytes of memory.
+    """Set of byte strings that stores 128 bits of hash for each string, not the string: 24 to 48 bytes of memory if
+    there are many.
 
     The hashes are Python's, with a random key in each process: nobody can choose names of two files with equal hashes.
     """
@@ -44,7 +45,7 @@ class SeenInputs:
 
 @compiled
 def _add(table: _Hashes, hashes: _Hashes, are_new: npt.NDArray[np.bool_]) -> None:
-    """Add hashes to a table, which must have free rows, and mark new hashes in `are_new`."""
+    """Add hashes to a table, which must have free rows, and set `are_new` to True for each that was not in it."""
     for i in range(len(hashes)):
         at = hashes[i, 0] & (len(table) - 1)
         while table[at, 1] != 0 and (table[at, 0] != hashes[i, 0] or table[at, 1] != hashes[i, 1]):

@@ -25,9 +25,9 @@ def find_remote(
 
     Objects come depth first, sorted by name. `selection` excludes objects below folders, and `own` (outputs of the run)
     also objects that match a pattern; the object that the URL names is always yielded. A web page is a folder only if
-    its title is that of a list of files. A SourceError is yielded if there is no such object or match, or if a folder
-    cannot be listed, and a SourceNote (no failure) for a folder that is a Delta table. Raises FatalError for an output
-    of the run that is there already, and that urnscan did not write.
+    its title is that of a list of files. Also yields a SourceError if nothing is found or a folder cannot be listed,
+    and a SourceNote (no failure) for a Delta table. Raises FatalError for an output of the run that is there already,
+    and that urnscan did not write.
     """
     try:
         yield from _Finder(parse_url(argument), selection, own).find(is_pattern=is_pattern)
@@ -47,7 +47,7 @@ class _Finder:
         self._store = patiently(self._name, url, lambda: open_store(url))
 
     def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
-        """Find the inputs of the URL; if an object has exactly this URL, the URL is not read as a pattern."""
+        """Yield the inputs of the URL; if an object has exactly this URL, the URL is not read as a pattern."""
         url = self._url
         entry = patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
         top, parts = url.pattern
@@ -67,7 +67,8 @@ class _Finder:
                 yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
 
     def _below(self, top: Entry, pattern: list[str]) -> Iterator[Input | SourceError]:
-        """Find the inputs below a folder that match a pattern (a list of parts), depth first, sorted like a local walk.
+        """Yield the inputs below a folder that match a pattern (a list of parts), depth first, sorted like a local
+        walk.
 
         A folder that matches the whole pattern is walked: the selection decides which of its files are inputs.
         """
@@ -117,7 +118,9 @@ class _Finder:
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """The entries of a folder, sorted by the bytes of the names; an error if the folder cannot be listed."""
+        """Yield the entries of a folder, sorted by the bytes of the names, without temporary files; errors; a note
+        about a Delta table.
+        """
         name = self._store.name_of(folder.path)
         try:
             entries = patiently(name, self._url, lambda: list(self._store.entries(folder.path)))

@@ -27,7 +27,7 @@ Identity: TypeAlias = tuple[int, int]
 
 def walk(root: str, selection: Selection, own: OwnOutputs) -> Iterator[Listed | Input | SourceError]:
     """Yield the files in and below the folder `root` that `selection` accepts, depth first, sorted by the bytes of the
-    names: neighbouring files together as `Listed`, files that links lead to as `Input`.
+    names: neighbouring files together as `Listed`, a file to which a link leads as `Input`.
 
     A file or folder that cannot be read yields an error; a folder that is a Delta or Iceberg table a SourceNote (no
     failure). FIFOs, sockets, devices, links (unless `selection.follow`) and outputs of the run (`own`) are skipped.
@@ -77,7 +77,11 @@ class _Walk:
                 yield SourceError.from_os(name_of(path), error)
 
     def _listing(self, folder: str) -> Iterator[Listed | str | SourceError]:
-        """Entries of a folder, sorted: selected regular files as `Listed`, and the paths of all other entries."""
+        """Yield the entries of a folder, sorted: regular files that are inputs as `Listed`, and the paths of folders,
+        links and others.
+
+        Also yields an error if it cannot be listed, and a note about a Delta or Iceberg table.
+        """
         try:
             names = os.listdir(os.fsencode(folder))
         except OSError as error:
@@ -98,7 +102,6 @@ class _Walk:
                     yield entry
 
     def _takes(self, path: str, *, is_folder: bool = False, is_link: bool = False) -> bool:
-        """Whether a file is an input, or a folder is entered: by the selection, and not an output of the run."""
         if not self._selection.takes(os.path.basename(path), path[self._root_length :], is_folder=is_folder):
             return False
         return is_folder or not self._own.has_file(path, is_link=is_link)
@@ -108,7 +111,8 @@ def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
     """Yield, in the order of `names`, neighbouring regular files together as `Listed`, and the path of each other name:
     of a folder, a link, a device, or something that does not exist.
 
-    The path is `prefix` + name. Reads the size of each file. If a name contains NUL, all names are yielded as paths.
+    The path is `prefix` + name. Reads the size of each file. If a name contains NUL, all names are yielded, without
+    `prefix`.
     """
     paths = prefix + (b"\0" + prefix).join(names) + b"\0"
     ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1

@@ -58,7 +58,7 @@ def scan_batches(
     The rows have the columns of the occurrence table, with `row` and `column_name` instead of `source` and `member`:
     `row` is the number of the row in all batches, from 0; `start` (byte offset, from 0) and `line` (from 1) are
     positions in the value. `start` and `length` count bytes of UTF-8, not characters: `value.encode()[start : start +
-    length]`. The columns `keep` of `batches` follow, unchanged. Other columns of a pandas frame are not read.
+    length]`. The columns `keep` of `batches` follow, with `large_string` for `string_view`.
     Without occurrences, one batch without rows is yielded, so that `pyarrow.Table.from_batches` accepts the result. But
     `batches` without any batch yield nothing; an empty frame or table of pandas or Arrow has none.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
@@ -117,7 +117,7 @@ def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.
 
 def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
     """Yield batches with only the named columns, in the order of `names`; the first is the column to scan. `batches` is
-    what `scan_batches` accepts: batches, a table, a frame or a series.
+    what `scan_batches` accepts. The types of the other columns are changed by `without_views`.
 
     Raises ArgumentError for another object, for a name that is missing or not unique, and if the column to scan is not
     text or bytes: at the call if `batches` has a schema, otherwise when the batch is requested.
@@ -159,8 +159,8 @@ def _batches(batches: Iterable[Any], names: Names) -> Iterator[pa.RecordBatch]:
 
 
 def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
-    """The named columns of a pandas frame as a table. Other columns and the index may have types that Arrow does not
-    know.
+    """The named columns of a pandas frame as a table; others are not read, as Arrow may not know their types. Raises
+    ArgumentError.
     """
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
@@ -213,7 +213,7 @@ def remedy_for(kind: pa.DataType) -> str:
 
 
 def _name_of(series: Any, names: Names) -> str:  # noqa: ANN401 (of any library)
-    """The name of a series; if the series has no name, the name of the column to scan."""
+    """The name of a series; if it has none, the name of the column to scan, or "" if that is None."""
     name = getattr(series, "name", None)
     return str(names[0] or "" if name is None else name)
 
@@ -230,7 +230,8 @@ def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
 
 def without_views(kind: pa.DataType) -> pa.DataType:
     """Return the type with the Arrow types `string_view` and `binary_view` replaced by large strings and large binary,
-    also inside lists and structs, because Arrow cannot select rows of them. Another type is returned unchanged.
+    also inside lists (then large lists) and structs, because Arrow cannot select their rows. Another type is returned
+    unchanged.
     """
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(without_views(field.type)) for field in kind])

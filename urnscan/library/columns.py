@@ -201,7 +201,9 @@ def _text(data: bytes) -> str | bytes:
 
 
 def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
-    """The result of a function for each value. The function is called once, with the distinct values, without null."""
+    """The result of a function for each value; null for null. The function is called once, with the distinct values as
+    bytes. Raises ArgumentError if the values are not text or bytes.
+    """
     if not is_text(values.type):
         raise ArgumentError(f"these values are {values.type}, not text")
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
@@ -212,7 +214,7 @@ def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> p
 
 
 def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.StringArray]:
-    """The texts that are a whole URN: the numbers of their rows, and their canonical forms at a level."""
+    """The row numbers, ascending, of the texts that are a whole URN, and the canonical forms of these texts at a level."""
     lengths = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1])
     longest = min(max(1, int(lengths.max(initial=0))), LONGEST)
     grammar = Grammar(get_syntax(options.syntax), longest, keep_query=level.keep_query, count_lines=False)
@@ -227,7 +229,7 @@ def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.S
 
 
 def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.StringArray]:
-    """Join parts to a single part. A part has numbers of rows, and the URNs of these rows."""
+    """Join parts to a single part. A part is a pair: row numbers, and the URN of each of these rows."""
     rows, urns = [np.empty(0, np.int64)], [pa.nulls(0, pa.string())]
     for part_rows, part_urns in parts:
         rows.append(part_rows)
@@ -236,7 +238,7 @@ def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.St
 
 
 def _places(rows: _Rows, total: int) -> pa.Array:
-    """The index in `rows` of each number below `total`; null for a number that is not in `rows`."""
+    """For each number below `total`: its index in `rows`; null if it is not in `rows`."""
     places = np.zeros(total, np.int64)
     places[rows] = np.arange(len(rows))
     return pa.Array.from_buffers(pa.int64(), total, [bits(np.isin(np.arange(total), rows)), pa.py_buffer(places)])

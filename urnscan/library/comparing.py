@@ -22,7 +22,7 @@ __all__ = ["DiffReport", "diff"]
 @dataclass
 class DiffReport:
     """The differences between two tables of classes (a class: a row for all URNs with the same canonical form): counts,
-    and perhaps the rows.
+    and the rows, if no file has them.
     """
 
     came: int = 0

@@ -85,11 +85,10 @@ class WarmUp:
 def warm_up() -> WarmUp:
     """Compile all functions that a run of this version may need on this machine, and save the result on disk.
 
-    Otherwise the first run compiles them, which takes about a minute. Later runs load the result. Call this function if
-    the first run should not wait, for example when you build the image of a container. If all functions are compiled
-    already, it takes little time. Returns how many functions it compiled, how long it took, and the folder with the
-    result; the folder is None if none can be written to: then nothing is saved, and each process compiles. If
-    NUMBA_DISABLE_JIT is set, nothing is compiled.
+    Otherwise the first run compiles them, which takes about a minute. Call this function if the first run should not
+    wait, for example when you build the image of a container. If all functions are compiled already, it takes little
+    time. Returns how many functions it compiled, how long it took, and the folder with the result; the folder is None
+    if none can be written to: then each process compiles. If NUMBA_DISABLE_JIT is set, nothing is compiled.
 
     >>> import urnscan
     >>> urnscan.warm_up().folder is None
@@ -128,11 +127,10 @@ def _use_all() -> None:
 
 @contextlib.contextmanager
 def _second_process() -> Iterator[Callable[[], object]]:
-    """Context in which a second process compiles half of the functions; yields a function that waits for the end of
-    that process.
+    """Context in which a second process calls `use_half`; yields a function that waits for the end of that process.
 
-    There is no second process if there is only one core, if compiled code cannot be saved, or if functions were
-    compiled earlier. If the second process fails, this process compiles all functions.
+    There is no second process if there is only one core, if compiled code cannot be saved, or if some is there already.
+    If it fails, this process compiles all functions.
     """
     process = None
     if Options().jobs > 1 and object_code.cache_folder() is not None and not object_code.count():
@@ -154,14 +152,14 @@ def _second_process() -> Iterator[Callable[[], object]]:
 
 
 def _count(lines: Iterable[bytes]) -> None:
-    """Count the functions that the second process compiles. That process prints a line for each."""
+    """Count the functions that the second process compiles; `lines`, its output, has a line for each."""
     for _ in lines:
         jit.count_one()
 
 
 def use_half() -> None:
-    """Compile the two largest functions in this process, and write an empty line to standard output for each compiled
-    function. `warm_up` starts a second process that calls this function, and counts the lines.
+    """Compile about half of the code, and write an empty line to standard output for each compiled function. `warm_up`
+    starts a second process that calls this function, and counts the lines.
     """
     jit.count_with(lambda _: os.write(1, b"\n"))
     offsets = np.array([0, len(_URN)], np.int32)

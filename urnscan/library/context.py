@@ -62,8 +62,8 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """A hint if the name has another canonical form at level `namespace`: a scan at that level may have found the
-    name.
+    """A hint for a name that has another canonical form at the level `namespace`; empty otherwise, or if the scan had
+    this level.
     """
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
@@ -157,9 +157,9 @@ def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None
     """Read the inputs of a scan again, and return the occurrences of a class with the text around each.
 
     `urn` is a URN of the class, in any spelling; `width` the number of characters on each side; `limit` the maximum
-    number of occurrences, None for all; `progress` whether to show a bar, None in interactive sessions. Occurrences
-    that are not found again are in `failures` of the result. Raises InvalidURN if `urn` is not a URN; ArgumentError if
-    the class is not in the scan, or for a wrong number.
+    number of occurrences, None for all; `progress` whether to show a bar, None in interactive sessions. `failures` of
+    the result counts the occurrences that are not found again. Raises InvalidURN if `urn` is not a URN; ArgumentError
+    if the class is not in the scan, or for a wrong `width` or `limit`.
     """
     check_width(width)
     if limit is not None and (not isinstance(limit, int | np.integer) or limit < 0):
@@ -186,7 +186,7 @@ def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None
 
 
 class _SecondReading:
-    """The second reading of the documents with wanted occurrences."""
+    """A second reading of the inputs of a scan, for the text around wanted occurrences."""
 
     def __init__(self, options: Options, width: int) -> None:
         self.pending: dict[str, _Members] = defaultdict(lambda: defaultdict(list))
@@ -227,7 +227,7 @@ class _SecondReading:
         )
 
     def _wanted_inputs(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
-        """The inputs with wanted occurrences; an error for an input that cannot be read."""
+        """Yield the inputs with wanted occurrences; an error for such an input that cannot be read."""
         # The arguments are searched for inputs again, because some inputs cannot be opened by their name alone.
         for source in find_listed(arguments, self._options.selection) if self.pending else ():
             if isinstance(source, Listed):
@@ -238,7 +238,7 @@ class _SecondReading:
                 return
 
     def _read_input(self, source: Input, members: _Members, on_bytes: Callable[[int], object]) -> None:
-        """Find the wanted occurrences of an input. Raises SourceError."""
+        """Move the wanted occurrences that are found in an input from `members` to `lines`. Raises SourceError."""
         remaining = source.size or 0
 
         def count(byte_count: int) -> None:
@@ -258,10 +258,10 @@ class _SecondReading:
             on_bytes(max(remaining, 0))
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
-        """Find the wanted occurrences of a text; returns the occurrences that are not in the text.
+        """Add the wanted occurrences that are found in a text to `lines`, and return the others.
 
-        An archive may have several members with the same name. So if several occurrences have the same start, the first
-        is found in this text, and the others are searched in the next text with this name.
+        Members of an archive may have the same name. So if several occurrences have the same start, the first is found
+        in this text, and the others are searched in the next text with this name.
         """
         missing = []
         for number, match in sorted(wanted, key=lambda item: (item[1].start, item[0])):

@@ -62,8 +62,8 @@ def scan_frame(
     The columns are those of the occurrence table, with `row` and `column_name` instead of `source` and `member`: `row`
     is the number of the row, from 0; `start` (byte offset, from 0) and `line` (from 1) are positions in the value.
     `start` and `length` count bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns
-    `keep` of `frame` follow, with their types. The index of a pandas frame is not a column: `frame.reset_index()` makes
-    it a column.
+    `keep` of `frame` follow, with their types (but `large_string` for Arrow's `string_view`), without the index of a
+    pandas frame: `frame.reset_index()` makes it a column.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
     not text, for invalid options, for another object than a frame, and if a column to keep has the name of a column of
     the result.
@@ -103,7 +103,7 @@ def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
 
 
 def _is(value: object, library: str, kind: str) -> bool:
-    """Whether a value is of a type of a library. False if the library is not loaded, because then no value can be."""
+    # If the library is not loaded, no value can be of its types.
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, kind))
 

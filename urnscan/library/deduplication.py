@@ -163,9 +163,9 @@ def deduplicate(
     `any_urn`, and the parameters from `keys` to `record`, are the fields of `Policy`. The other options are those of
     `scan`, with other defaults for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2`
     names the same work as `urn:a:b`; `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs`
-    is the number of processes that read dumps of more than 16 MB, except MARC in ISO 2709 and MARCXML; None: the number
+    is the number of processes that read dumps above 16 MB in all, except MARC in ISO 2709 and MARCXML; None: the number
     of cores; 1: only this process. `progress`: whether to show a bar; None: in interactive sessions. `fields` is
-    accepted and ignored.
+    ignored.
 
     Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts.
     Records and inputs that cannot be read are in `report.failures`; with `strict`, a failure raises FatalError.

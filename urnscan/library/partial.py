@@ -168,7 +168,7 @@ class _Merged:
 
     def rows(self, partials: Iterable[Partial]) -> Iterator[pa.RecordBatch]:
         """Yield NAMED_PARTIAL rows of all shares. The numbers of inputs continue from share to share. Raises
-        ArgumentError.
+        ArgumentError if the shares have different options.
         """
         inputs, first_options = 0, None
         for partial in partials:

@@ -101,9 +101,9 @@ class Text:
         self._last_start = -1
 
     def find(self, wanted: Wanted) -> Passage | None:
-        """Read on to an occurrence, and return its passage (the occurrence and the text around it); None if it is not
-        at this offset and line, because the text has changed or ends earlier, or if it does not begin after the last
-        occurrence that was found. The bytes of an occurrence of a view (`via`) are not compared.
+        """Read on to an occurrence, and return its passage. None if it is not at this offset and line, as the text has
+        changed or ends earlier, or if it does not begin after the last occurrence that was found. The bytes of an
+        occurrence of a view (`via`) are not compared.
         """
         if wanted.start <= self._last_start:
             return None
@@ -144,10 +144,10 @@ def texts_of(
 ) -> Generator[_OpenText, None, None]:
     """Open an input, and yield (member, function) for each text in it. Raises SourceError if the input cannot be read.
 
-    `member` is the path of the text in the input, or None for the input itself. The function, when called, returns the
-    method that reads the text, like `readinto` of files: it fills a memoryview with the next bytes, and returns their
-    number, 0 at the end. Each text must be read before the next text is requested. `on_read` is called with numbers of
-    bytes of the input that were read.
+    `member` is the path of the text in the input, or None for the input itself. The function returns the method that
+    reads the text, like `readinto` of files: it fills a memoryview with the next bytes, and returns their number, 0 at
+    the end. Each text must be read before the next is requested. `on_read` is called with numbers of bytes that were
+    read.
     """
     with closing(open_documents(source, options.reading, on_read)) as documents:
         for document in documents:
@@ -170,8 +170,6 @@ def _open_value(values: pa.Array, number: int) -> _ReadInto:
 class Passages:
     """Finds the passages (an occurrence and the text around it) of the occurrences of a scan, in inputs that are read
     again. Occurrences must come in the order of the scan, so each input is read only once.
-
-    Only one block of a single text is in memory, for a scan of any size.
     """
 
     def __init__(self, inputs: Sequence[Argument], options: Options, width: int) -> None:
@@ -201,8 +199,8 @@ class Passages:
         return rows
 
     def failures(self) -> list[SourceError]:
-        """A failure for each input in which occurrences were not found so far: why, and how many. Empty if all were
-        found.
+        """A failure for each input, and each reason, for which occurrences were not found so far, with their number.
+        Empty if all were found.
         """
         return [
             SourceError(source, f"{reason}: {counted(missing, 'occurrence')} without the text around")
@@ -211,7 +209,7 @@ class Passages:
 
     def find(self, wanted: Wanted) -> Passage | None:
         """Read on to an occurrence, which must come after the last one in the order of the scan, and return its
-        passage; None if it is not found: then `failures` counts it.
+        passage. None if it is not found, which `failures` counts.
         """
         if wanted.source != self._source:
             self._open(wanted.source)
@@ -232,8 +230,9 @@ class Passages:
             self._texts = texts_of(source, self._options)
 
     def _find_input(self, name: str) -> Input | SourceError | None:
-        """The next input with this name. If the order of the inputs has changed, the search starts again at the first
-        input.
+        """The next input with this name, or an error about it; None if there is none.
+
+        If the order of the inputs has changed, the search starts again at the first input.
         """
         for _ in range(2):
             for source in self._inputs:

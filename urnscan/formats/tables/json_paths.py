@@ -9,12 +9,12 @@ _Part = tuple[object, str, str]  # a value, the rest of the path, the place of t
 
 
 def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[str, str]]:
-    """Return pairs (place, string), in the order of the text, for the strings at the dotted path `column` in a JSON
-    value.
+    """Return pairs (place, string) for the strings at the dotted path `column` in a JSON value, in the order of the
+    text.
 
-    In `record` an object is a tuple of (name, value) pairs. The path leads through arrays, and includes all strings in
-    the array or object at its end: `a.b` has places such as `a.b`, `a[0].b` and `a.b[2].c`. A name may contain dots. If
-    the path exists, even without a string, `column` is in the set `present` after all pairs were iterated over.
+    An object in `record` is a tuple of (name, value) pairs. All strings in the array or object at the path count, and
+    the path leads through arrays: `a.b` has places such as `a.b`, `a[0].b` and `a.b[2].c`. A name may contain dots.
+    Once all pairs were iterated over, the set `present` contains `column` if the path exists, even without a string.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]
@@ -46,10 +46,7 @@ def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[s
 
 
 def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
-    """Yield the elements or members of a value to which a path may lead: (element, rest of the path, its place).
-
-    `path`: "" for all of them; `place`: place of `value`.
-    """
+    """Yield the elements or members of a value to which `path` may lead: (element, rest of the path, its place)."""
     if isinstance(value, list):
         for at, element in enumerate(value):
             if isinstance(element, str | tuple | list):

@@ -50,10 +50,9 @@ def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
 def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
     """Choose the columns with strings or bytes, at any depth: all, or with `--column` only those that it names.
 
-    Returns a dictionary and a list of errors. The dictionary maps the index of each chosen column in `schema` to the
-    paths inside it that are read ("": all of it). An error is about named columns that do not exist (only if none
-    does), a named column without text, or a column with text in a type that is not read. `layer`: name and options of
-    the table.
+    Returns (chosen, errors). `chosen` maps the index of a column in `schema` to the paths inside it that are read ("":
+    all of it). Errors are about named columns (if none exists), a named column without text, and columns with text in
+    types that are not read.
     """
     columns = layer.reading.columns
     errors, missing = [], []
@@ -85,10 +84,9 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
     """Yield the strings and bytes in a column, at any depth, as `Values` of at most about 8 MiB (a longer value alone).
 
-    `array`: a part of the column `name`, whose first element is in the row `row`, from 0; `tails`: paths inside the
-    column that are read ("": all of it). Counts the bytes in the budget of `layer`. Yields nothing if there is no text.
-
-    Raises an exception in `FAILED` for a damaged array or a value of 2 GiB or more, and LimitError.
+    `array`: a part of the column `name` that begins in the row `row`, from 0; `tails`: paths inside the column that are
+    read ("": all of it). Counts the bytes in the budget of `layer`. Raises an exception in `FAILED` for a damaged array
+    or a value of 2 GiB or more, and LimitError.
     """
     array.validate()
     shown = in_place(name)
@@ -96,9 +94,9 @@ def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer
 
 
 def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
-    """Type of the part of a column at a dotted path, None if the path does not exist; `kind`: type of the column.
+    """Type of the part of a column at a dotted path, through lists; a map has the parts `key` and `value`.
 
-    The path leads through lists without a name for their elements, and into maps by the names `key` and `value`.
+    None if the path does not exist. `kind`: type of the column.
     """
     if not tail:
         return kind
@@ -115,7 +113,7 @@ def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
 def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
     """Yield, for each type of text or bytes in the type `kind`, whether its values are read.
 
-    `depth`: levels of nesting around `kind` in its column; `is_read`: whether values in the types around it are read.
+    `depth`: levels around `kind` in its column; `is_read`: whether the levels around it are read.
     """
     kind = _storage(kind)
     is_dictionary = pa.types.is_dictionary(kind)
@@ -207,9 +205,10 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Yield parts of an array of text: (index of the first value, values as a binary array of at most 8 MiB).
+    """Yield (index of the first value, binary array) for parts of an array of text of at most 8 MiB, or a single longer
+    value.
 
-    A longer value is a part of its own. A part without bytes is left out. Raises an exception in `FAILED`.
+    Parts without bytes are left out. Raises an exception in `FAILED`.
     """
     dictionary, sizes = None, np.empty(0, np.int64)
     if pa.types.is_dictionary(array.type):
@@ -231,7 +230,7 @@ def _pieces_of_rows(
 ) -> Iterator[tuple[int, pa.BinaryArray]]:
     """Yield parts of an array of at most 2**20 values, as `_pieces`.
 
-    `array`: the values, or, with a `dictionary`, indices in it; `sizes`: bytes of each value of the dictionary.
+    `array`: the values, or, with a `dictionary`, indices in it; `sizes`: bytes of its values.
     """
     if dictionary is None:
         lengths = _sizes(array)
@@ -255,7 +254,6 @@ def _pieces_of_rows(
 
 
 def _piece(values: pa.Array) -> pa.BinaryArray:
-    """Convert values to a binary array with 32-bit offsets."""
     try:
         return values.cast(pa.binary())
     except pa.ArrowInvalid:

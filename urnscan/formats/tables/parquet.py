@@ -48,9 +48,9 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
     """Yield the strings and bytes in the columns of a Parquet file as `Values`, at any depth; with `--column` only
     those in named columns. Also yields errors about named columns and damaged row groups.
 
-    Without `--column`, a note comes first if urnscan wrote the file; if `reading.results` is False, nothing follows it.
-    Bytes that are not a seekable file are read into memory, at most 256 MiB. Raises SourceError if the whole file
-    cannot be read (truncated, encrypted, damaged), and LimitError.
+    Without `--column`, a file that urnscan wrote yields a note first; only this if `reading.results` is False. Bytes
+    that are not a seekable file are read into memory, at most 256 MiB. Raises SourceError if the whole file cannot be
+    read (truncated, encrypted, damaged), and LimitError.
     """
     file = reader.reopen()
     with file or contextlib.nullcontext():
@@ -70,7 +70,6 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
 
 
 def _has_end(file: pa.NativeFile) -> bool:
-    """Whether a file ends with the signature of Parquet or encrypted Parquet."""
     file.seek(max(file.size() - len(_MAGIC), 0))
     return bool(file.read(len(_MAGIC)) in (_MAGIC, _ENCRYPTED))
 
@@ -118,7 +117,6 @@ class _Parquet:
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
     def read(self) -> Iterator[Values | SourceError]:
-        """Yield the values of the chosen columns, errors, and a note if urnscan wrote the file."""
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
             yield told(self._layer)
             if not self._layer.reading.results:
@@ -177,9 +175,7 @@ class _Parquet:
             row += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
-        """Length in bytes of the longest value in the dictionary of the text column `name` in a row group (number
-        `group`).
-        """
+        """Bytes of the longest value in the dictionary of the text column `name` in the row group number `group`."""
         file = self._open(self._source, [name])
         batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
         dictionary = batch.column(0).dictionary
@@ -192,7 +188,6 @@ class _Parquet:
             next(self._unread.iter_batches(1, row_groups=[group], columns=self._columns, use_threads=False), None)
 
     def _open(self, source: pa.NativeFile, kept: list[str]) -> Any:  # noqa: ANN401 (pyarrow carries no types)
-        """Open the file; `kept`: columns to read as dictionary arrays."""
         import pyarrow.parquet as pq  # noqa: PLC0415 (takes long to load, and few runs need it)
 
         return pq.ParquetFile(

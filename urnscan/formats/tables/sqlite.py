@@ -61,12 +61,12 @@ class _Table:
 
 def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """Yield the texts and blobs in the tables of an SQLite database as `Values`, table by table; with `--column` only
-    those in columns that it names as `column` or `table.column`, in the same case.
+    those in columns that it names as `column` or `table.column`.
 
     Also yields errors: about damage, values that are too long, changes in a write-ahead log, and if no named column
     exists. Views, virtual tables, tables of SQLite (`sqlite_…`) and columns that are calculated but not stored are left
-    out. Nothing is written next to the database. Bytes that are not a file of this machine are read into memory, at
-    most 256 MiB. Raises SourceError if the whole database cannot be read, and LimitError.
+    out. Bytes that are not a file of this machine are read into memory, at most 256 MiB. Raises SourceError if the
+    whole database cannot be read, and LimitError.
     """
     path = path_of(reader)
     try:
@@ -122,7 +122,6 @@ class _Database:
         self._limit(LONGEST)
 
     def read(self) -> Iterator[Values | SourceError]:
-        """Yield the texts and blobs in the chosen columns, and errors."""
         yield from gather(self._placed_values(), self._layer)
         if self._counts:
             self._layer.budget.count_read(self._left)
@@ -148,10 +147,7 @@ class _Database:
             yield no_column(self._layer, list(named), there)
 
     def _tables(self) -> Iterator[_Table | SourceError]:
-        """Yield the tables to read, and an error for each table whose columns cannot be listed.
-
-        Virtual tables and tables of SQLite (`sqlite_…`) are left out.
-        """
+        """Yield the tables to read (not virtual, not `sqlite_…`), and an error for each whose columns cannot be listed."""
         # In a hostile file a name may be a number.
         query = (
             "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
@@ -260,7 +256,6 @@ class _Database:
             yield rows
 
     def _limit(self, byte_count: int) -> None:
-        """Have SQLite refuse values and rows above `byte_count` bytes, from now on."""
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, byte_count)
 
     def _next_id(self, table: _Table, last: int | None) -> int | None:
@@ -276,9 +271,7 @@ class _Database:
         return int(number) if isinstance(number, int) and (last is None or number > last) else None
 
     def _took(self, rows: int, byte_count: int) -> bool:
-        """Count rows and their bytes as read. Returns False if so many rows do not fit in the file, which is then
-        damaged.
-        """
+        """Count rows and their bytes as read. False if so many rows do not fit in the file, which is then damaged."""
         self._rows += rows
         if self._counts:
             took = min(byte_count + rows * _SMALLEST_ROW, self._left)
@@ -290,8 +283,7 @@ class _Database:
 def _place(table: str, numbers: Sequence[object], columns: list[str], filled: list[int], index: int) -> str:
     """Place `table/row/column` of the value number `index` in a group of rows.
 
-    `numbers`: number of each row; `columns`: names of the cells of a row; `filled`: for each value the number of its
-    cell, counted from the first row of the group.
+    `numbers`: number of each row; `columns`: names; `filled`: for each value its cell, counted through the rows.
     """
     row, column = divmod(filled[index], len(columns))
     return f"{table}/{numbers[row]}/{columns[column]}"
@@ -304,8 +296,6 @@ def _text(name: bytes) -> str:
 def _is_damaged(head: bytes, layer: Layer) -> bool | None:
     """Whether a file with a suffix of SQLite, but without its signature, is a damaged database; None: more bytes are
     needed.
-
-    `.db` and `.db3` are also used by other databases.
     """
     if not layer.file_name.lower().endswith(_SHARED_SUFFIXES):
         return is_binary(head)

@@ -152,16 +152,14 @@ class _Text:
         """Yield the values of all records as `Values`, and errors. Raises SourceError if the rest cannot be read.
 
         `read` yields the records in the buffer. `named` returns the values of a record, given the record and its
-        number. `several` takes usual records from the buffer at once, given the number of the first, and returns their
-        number and their values; the values are None if it takes none.
+        number. `several` takes usual records from the buffer at once, given the number of the first. It returns their
+        number and their values, or (0, None).
         """
         yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Yield an error with the number of damaged records after the first ten, if there are more. Raises
-        `buffer.error`.
-        """
+        """Yield an error with the number of damaged records after the first ten, if any. Raises `buffer.error`."""
         yield from self.failures.rest()
         if self.buffer.error is not None:
             raise self.buffer.error
@@ -205,7 +203,6 @@ class _Text:
 
 
 def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
-    """Choose the reader of JSON values, by the first bytes of the buffer and the suffix."""
     name = layer.file_name.lower()
     while True:
         head = buffer.data[buffer.at : buffer.at + HEAD]
