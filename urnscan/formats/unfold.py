@@ -85,9 +85,10 @@ def open_together(
 def is_splittable(source: Input, reading: Reading) -> bool:
     """Whether several threads may each read a part of an input (`stores.files.open_range`).
 
-    True for a regular file of plain text: not compressed, an archive or a table, not filtered, not in an encoding that
-    is converted, and without a declaration of a multibyte encoding such as Shift JIS. False with `--where`. Reads the
-    first bytes of the file. Raises SourceError if it cannot be read, FatalError for an unknown encoding.
+    True for a regular file that is scanned as it is: not compressed, an archive or a table, not filtered, not in an
+    encoding that is converted, and without a declaration of a multibyte encoding such as Shift JIS. False with
+    `--where`. Reads the first bytes of the file. Raises SourceError if it cannot be read, FatalError for an unknown
+    encoding.
     """
     layer = _bottom(source, reading)
     if not source.is_whole_file or source.size is None or not layer.is_wanted:
@@ -99,7 +100,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the first bytes `head` show that an input is scanned as plain text: it is not compressed, an archive or a
+    """Whether the first bytes `head` show that an input is scanned as it is: it is not compressed, an archive or a
     table, not filtered, and not in an encoding that is converted. False if `head` does not decide, and with `--where`.
 
     `is_whole`: whether `head` is the whole input. Raises FatalError for an unknown encoding.

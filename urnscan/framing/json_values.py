@@ -269,7 +269,9 @@ class JsonValues:
             self._joint = b""
 
     def _one(self, buffer: Buffer) -> Value | Damaged:
-        """Take the next value, whose end is found by brackets or, after damage, by the mark of the next value."""
+        """Take the next value, whose end is found by brackets or, after damage, by the mark of the next value; a
+        `Damaged` for a damaged value.
+        """
         offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
         # An earlier value has shown that brackets find no end here.

@@ -20,8 +20,7 @@ class Damaged(NamedTuple):
 def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
     """Take the lines from the next byte on, and yield each as (offset in the text, bytes with `end`).
 
-    The last line may lack `end`. Instead of a line of more than `LONGEST` bytes a `Damaged` is yielded. Nothing is
-    yielded if no bytes are left.
+    The last line may lack `end`. Instead of a line of more than `LONGEST` bytes a `Damaged` is yielded.
     """
     return parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
 

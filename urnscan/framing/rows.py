@@ -140,8 +140,8 @@ class CsvLayout:
     def quoted(self, data: bytes) -> list[bytes]:
         """Split a row at each quotation mark; the parts with the indices 1, 3, … were in marks.
 
-        `a;"b;c"` -> `[b"a;", b"b;c", b""]`. Returns an empty list if a mark is not closed, or if a single mark is
-        inside a value, as in `a"b`.
+        `a;"b;c"` -> `[b"a;", b"b;c", b""]`. Returns an empty list if a mark is not closed, or is inside a value, as in
+        `a"b`; but marks may be doubled, as in `"a""b"`.
         """
         parts = data.split(b'"')
         first, last, between = parts[0], parts[-1].rstrip(b"\r\n"), parts[2:-1:2]

@@ -78,7 +78,7 @@ class Grouping:
 
     def add(self, rows: pa.RecordBatch) -> None:
         """Add the next rows, in the order of the inputs: a row for each occurrence (SINGLE), or for the sum of
-        occurrences of a spelling (PARTIAL). Raises FatalError if the disk is full.
+        occurrences of a spelling (PARTIAL). Raises FatalError if the disk fails.
         """
         self._pending_rows.append(rows)
         self._pending_bytes += rows.nbytes
@@ -87,7 +87,7 @@ class Grouping:
 
     def complete(self) -> int:
         """Split the last rows by ranges, after the last `add`; optional before `classes` and `spellings`, which call
-        it. Raises FatalError if the disk is full.
+        it. Raises FatalError if the disk fails.
 
         Returns the number of rows that are left to group; rows with the same spelling may already be added up. The
         numbers that `classes` or `spellings` give to `on_rows` add up to it.

@@ -37,7 +37,8 @@ def find_listed(
     skip: Collection[str] = (),
     foreign: Collection[str] = (),
 ) -> Inputs:
-    """Yield the inputs that the arguments name, and a SourceError for each argument or file that cannot be read.
+    """Yield the inputs that the arguments name, and a SourceError for each argument or folder that is missing or cannot
+    be listed.
 
     * "-" is standard input. A path that exists and is not a folder is an input: a file, a FIFO or a device.
     * A folder is walked, depth first, hidden files included. FIFOs, sockets, devices, symbolic links (unless
@@ -69,8 +70,6 @@ def find_listed(
 
 
 class _Meanings:
-    """Finds the inputs of each kind of argument."""
-
     def __init__(self, selection: Selection, own: OwnOutputs) -> None:
         self._selection = selection
         self._own = own

@@ -201,7 +201,8 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
 
 
 def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
-    """Yield the number (from 1) and the values of each line of an index or row of a table; None for a malformed line.
+    """Yield (number from 1, values) for each line of an index or row of a table. The values are file, first byte and
+    number of bytes, unchecked; None for a malformed line.
 
     Raises FatalError for an unknown format, LimitError, and errors of the libraries.
     """
@@ -236,8 +237,8 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
 
 
 def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
-    """Yield the lines of a CDX file as `_lines`. A letter in the header names each field: g file, V first byte, S
-    number of bytes. Raises FatalError without one of them.
+    """Yield (number, values) for each line of a CDX file. A letter in the header names each field: g file, V first
+    byte, S number of bytes. Raises FatalError without one of them.
     """
     letters = next(lines)[1].split()[1:]
     if missing := [letter for letter in _LETTERS if letter not in letters]:
@@ -252,8 +253,8 @@ def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int
 
 
 def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | None]]:
-    """Yield the lines of CDXJ as `_lines`. They end with a JSON object, or are one; lines that begin with "!" are
-    skipped.
+    """Yield (number, values) for each line of CDXJ. A line ends with a JSON object, or is one; if it begins with "!",
+    it is skipped.
     """
     for number, line in lines:
         if not line.strip() or line.startswith("!"):
@@ -266,8 +267,8 @@ def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | 
 
 
 def _of_csv(lines: Iterator[str], before: int, first: str) -> Iterator[tuple[int, _Values | None]]:
-    """Yield the rows of CSV as `_lines`. `before`: number of lines before the header; `first`: the header, also in
-    `lines`.
+    """Yield (number, values) for each row of CSV. `before`: number of lines before the header; `first`: the header,
+    with which `lines` begins.
     """
     rows = csv.reader(lines, _dialect(first))
     columns = next(rows)

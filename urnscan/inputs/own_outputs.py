@@ -20,7 +20,7 @@ class OwnOutputs:
         """`places`: the outputs, each as absolute path with links resolved, or as URL (`real_place`).
 
         `foreign`: those of `places` that exist already and that urnscan did not write. If one of them is met,
-        FatalError is raised, as the run would overwrite a file that the user wants to be read.
+        FatalError is raised, as the run would overwrite it.
         """
         self.places = frozenset(places)
         """All outputs, as absolute paths with links resolved, or URLs."""

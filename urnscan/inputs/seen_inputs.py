@@ -14,8 +14,6 @@ _Hashes = npt.NDArray[np.int64]
 class SeenInputs:
     """Set of byte strings that stores 128 bits of hash for each string, not the string: 24 to 48 bytes of memory if
     there are many.
-
-    The hashes are Python's, with a random key in each process: nobody can choose names of two files with equal hashes.
     """
 
     def __init__(self) -> None:
@@ -34,6 +32,7 @@ class SeenInputs:
             self._table = np.zeros((rows, 2), np.int64)
             hashes_so_far = old[old[:, 1] != 0]
             _add(self._table, hashes_so_far, np.zeros(len(hashes_so_far), np.bool_))
+        # The hashes have a random key in each process: nobody can choose names of two files with equal hashes.
         hashes, are_new = np.empty((len(keys), 2), np.int64), np.zeros(len(keys), np.bool_)
         hashes[:, 0] = [hash(key) for key in keys]
         # 0 marks a free row of the table.

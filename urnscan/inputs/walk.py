@@ -29,9 +29,9 @@ def walk(root: str, selection: Selection, own: OwnOutputs) -> Iterator[Listed | 
     """Yield the files in and below the folder `root` that `selection` accepts, depth first, sorted by the bytes of the
     names: neighbouring files together as `Listed`, a file to which a link leads as `Input`.
 
-    A file or folder that cannot be read yields an error; a folder that is a Delta or Iceberg table a SourceNote (no
-    failure). FIFOs, sockets, devices, links (unless `selection.follow`) and outputs of the run (`own`) are skipped.
-    Raises FatalError for an output of the run that is there already, and that urnscan did not write.
+    A folder that cannot be listed yields an error, as does a broken link; a folder that is a Delta or Iceberg table a
+    SourceNote (no failure). FIFOs, sockets, devices, links (unless `selection.follow`) and outputs of the run (`own`)
+    are skipped. Raises FatalError for an output of the run that is there already, and that urnscan did not write.
     """
     return _Walk(root, selection, own).inputs()
 

@@ -103,9 +103,7 @@ def warm_up() -> WarmUp:
 
 
 def missing_functions() -> int:
-    """Number of functions that `warm_up` would have to compile now: those whose code is not saved on disk; 0 if all is
-    there. Compiles nothing.
-    """
+    """Number of functions that `warm_up` compiles and whose code is not yet saved on disk. Compiles nothing."""
     return max(_FUNCTIONS - object_code.count(), 0)
 
 

@@ -80,8 +80,8 @@ class FaultSearch:
 
     def add_names(self, rows: pa.RecordBatch) -> None:
         """Find the names in rows of the table of occurrences (OCCURRENCES) that are invalid or unregistered, and call
-        `add` with a Fault for each. Names of unregistered namespaces that `kinds` leaves out are only counted, in
-        `other_unregistered`.
+        `add` with a Fault for each. If `kinds` has no "unregistered", names of unregistered namespaces are only
+        counted, in `other_unregistered`.
         """
         nid = rows.column("nid")
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)

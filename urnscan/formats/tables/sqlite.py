@@ -103,7 +103,7 @@ def _load(data: bytearray) -> sqlite3.Connection:
 
 
 def _quoted(name: str) -> str:
-    """Quote a name for a query, in backticks. SQLite reads an unknown name in standard quotes (") as a string."""
+    # In backticks: SQLite reads an unknown name in standard quotes (") as a string.
     return "`" + name.replace("`", "``") + "`"
 
 

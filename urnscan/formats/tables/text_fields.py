@@ -39,7 +39,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=tuple, parse_int=float)
 
 
 def is_json(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file is read as JSON or JSON Lines: it has a suffix such as `.json`, or begins like an object or array.
+    """Whether a file is read as JSON or JSON Lines: it has a suffix such as `.json`, or begins like an object, or an
+    array of objects or strings.
 
     False without `--column`, as the file is then scanned as text. None if more bytes than `head` are needed.
     """
@@ -73,8 +74,8 @@ def is_csv(head: bytes, layer: Layer) -> bool | None:
 def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
     """Yield the strings at the names or dotted paths of `--column` in the records of JSON or JSON Lines as `Values`.
 
-    Their places are `record/path`, with records from 0. Also yields errors about damaged records, or, if no record is
-    damaged, an error if no column exists. Raises SourceError if the rest of the text cannot be read, and LimitError.
+    Their places are `record/path`, with records from 0. Also yields errors about damaged records; if there are none, an
+    error if no record has a column. Raises SourceError if the rest of the text cannot be read, and LimitError.
     """
     text = _Text(reader, layer, "record")
     columns = layer.reading.columns
@@ -159,7 +160,9 @@ class _Text:
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Yield an error with the number of damaged records after the first ten, if any. Raises `buffer.error`."""
+        """Yield an error with the number of damaged records after the first ten, if any. Raises `buffer.error`, if
+        there is one.
+        """
         yield from self.failures.rest()
         if self.buffer.error is not None:
             raise self.buffer.error
