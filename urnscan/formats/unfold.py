@@ -85,7 +85,7 @@ def open_together(
 def is_splittable(source: Input, reading: Reading) -> bool:
     """Whether several threads may each read a part of an input (`stores.files.open_range`).
 
-    True for a regular file that is scanned as it is: not compressed, an archive or a table, not filtered, not in an
+    True for a regular file that is scanned unchanged: not compressed, an archive or a table, not filtered, not in an
     encoding that is converted, and without a declaration of a multibyte encoding such as Shift JIS. False with
     `--where`. Reads the first bytes of the file. Raises SourceError if it cannot be read, FatalError for an unknown
     encoding.
@@ -100,7 +100,7 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the first bytes `head` show that an input is scanned as it is: it is not compressed, an archive or a
+    """Whether the first bytes `head` show that an input is scanned unchanged: it is not compressed, an archive or a
     table, not filtered, and not in an encoding that is converted. False if `head` does not decide, and with `--where`.
 
     `is_whole`: whether `head` is the whole input. Raises FatalError for an unknown encoding.

@@ -231,7 +231,7 @@ def begin(buffer: Buffer, known_names: Collection[str] = ()) -> tuple[CsvLayout,
     """Recognise the layout of a table, and take its header (the first row) with all lines before it.
 
     Returns the layout and the header. `Row.data` is empty if the text has no header, or one of more than `LONGEST`
-    bytes, which `Row.fault` then says. `known_names`: column names by which the delimiter is recognised.
+    bytes (then with a `Row.fault`). `known_names`: column names by which the delimiter is recognised.
     """
     while True:
         head = buffer.data[buffer.at : buffer.at + HEAD]

@@ -44,8 +44,8 @@ class Ranges:
         return next((i for i in range(len(low)) if high[i : i + 1] != low[i : i + 1]), len(low))
 
     def is_single(self, number: int) -> bool:
-        """Whether the range with this number is for a single key: its upper bound is its lower bound and a byte 0x01,
-        as `choose_ranges` makes it for a frequent key. False for other bounds, even if only one key fits.
+        """Whether the range with this number is for a single key, as `choose_ranges` makes it for a frequent key: its
+        upper bound is its lower bound and a byte 0x01.
         """
         return 0 < number < len(self.bounds) and self.bounds[number] == self.bounds[number - 1] + _NEXT
 

@@ -29,9 +29,7 @@ class PathList:
 
     @property
     def is_file(self) -> bool:
-        """Whether the list is a regular file, so that it can be read a second time; False for standard input or if it
-        does not exist.
-        """
+        """Whether the list is a regular file, so that it can be read a second time. False if it does not exist."""
         try:
             return self.source != "-" and stat.S_ISREG(os.stat(self.source).st_mode)  # noqa: PTH116 (as in walk.py)
         except (OSError, ValueError):
@@ -75,9 +73,8 @@ def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
 
 
 def with_remedy(error: SourceError, path: str) -> SourceError:
-    """Return `error`, which is about the path `path` of a list; with advice added if the path ends with CR.
-
-    Lists from Windows have CR LF after each path.
+    """Return `error`, which is about the path `path` of a list; with advice on lists from Windows added if the path
+    ends with CR.
     """
     if not path.endswith("\r"):
         return error

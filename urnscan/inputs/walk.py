@@ -133,7 +133,7 @@ def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
 def identity(folder: str, *, follow: bool) -> Identity | None:
     """Identity of a folder, by which a walk that follows links notices that a folder contains itself.
 
-    None if `follow` is false, as there are no loops without links, or if `stat` fails.
+    None if `follow` is false, or if `stat` fails.
     """
     try:
         status = os.stat(folder) if follow else None

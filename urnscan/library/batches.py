@@ -80,7 +80,7 @@ def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None,
     the names of the columns to keep, without duplicates. A str `keep` is a single name.
 
     Raises ArgumentError for a name that is not a str, and for a column to keep with the name of a column of the result
-    (a column of the schema IN_COLUMN: `row`, `start`, `urn` and others).
+    (schema IN_COLUMN).
     """
     kept = tuple(dict.fromkeys(as_strings("keep", keep)))
     if clash := next((name for name in kept if name in IN_COLUMN.names), None):
@@ -159,8 +159,8 @@ def _batches(batches: Iterable[Any], names: Names) -> Iterator[pa.RecordBatch]:
 
 
 def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
-    """The named columns of a pandas frame as a table; others are not read, as Arrow may not know their types. Raises
-    ArgumentError.
+    """The named columns of a pandas frame as a table. Arrow may not know the types of other columns, which are not
+    read. Raises ArgumentError.
     """
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
@@ -184,11 +184,12 @@ def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
 
 def texts_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
     """Convert a pandas series to an Arrow array; missing values become null. A series that is empty or has only missing
-    values becomes an array of type string, because pandas treats such a series as numbers.
+    values becomes an array of type string.
 
     Raises ArgumentError if Arrow has no type for the values; its message begins with `problem`.
     """
     array = array_of_pandas(series, problem)
+    # A series without values has numbers in pandas.
     return pa.chunked_array([pa.nulls(len(array), pa.string())]) if array.null_count == len(array) else array
 
 

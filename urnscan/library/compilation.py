@@ -61,7 +61,7 @@ class WarmUp:
 
     @property
     def is_kept(self) -> bool:
-        """False if compiled code cannot be saved, so that each process compiles anew; otherwise True. Also True if
+        """False if compiled code cannot be saved, so that each process compiles again; otherwise True. Also True if
         NUMBA_DISABLE_JIT is set: then nothing is compiled.
         """
         return self.folder is not None or not jit.IS_COMPILED

@@ -258,10 +258,10 @@ class _SecondReading:
             on_bytes(max(remaining, 0))
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
-        """Add the wanted occurrences that are found in a text to `lines`, and return the others.
+        """Add the wanted occurrences that are found in a text to `lines`, and return those that are not.
 
         Members of an archive may have the same name. So if several occurrences have the same start, the first is found
-        in this text, and the others are searched in the next text with this name.
+        in this text; the rest are searched in the next text with this name.
         """
         missing = []
         for number, match in sorted(wanted, key=lambda item: (item[1].start, item[0])):

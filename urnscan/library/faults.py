@@ -28,7 +28,7 @@ _CUT = re.compile(rf"[{DASHES}{INVISIBLES}][A-Za-z0-9]|(?![A-Za-z])[^\W\d_]")
 class Fault(NamedTuple):
     """A fault in a text: a name that the rules of its namespace do not allow or whose NID is not registered, or a text
     that is nearly a URN; with its position. `source` is the input; `member` the path of the text in the input, or None
-    if the text is the input itself; `text` the name as written; `message` says why for people.
+    if the text is the input itself; `text` the name as written; `message` the reason in words.
     """
 
     source: str

@@ -63,9 +63,7 @@ class Passage(NamedTuple):
 
 
 def check_width(width: object) -> None:
-    """Raise ArgumentError if `width` (characters on each side) is not an integer from 0 to 10,000; otherwise do
-    nothing.
-    """
+    """Raise ArgumentError if `width` (characters on each side) is not an integer from 0 to 10,000."""
     if not isinstance(width, int | np.integer) or not 0 <= width <= _MAX_WIDTH:
         raise ArgumentError(f"width is a number of characters from 0 to {_MAX_WIDTH:,}, not {width!r}")
 
@@ -173,8 +171,8 @@ class Passages:
     """
 
     def __init__(self, inputs: Sequence[Argument], options: Options, width: int) -> None:
-        """`inputs` and `options` are the inputs and options of the scan; `width` is the number of characters on each
-        side. Raises ArgumentError if `width` is not an integer from 0 to 10,000.
+        """`inputs`, `options`: of the scan; `width`: number of characters on each side. Raises ArgumentError if `width`
+        is not an integer from 0 to 10,000.
         """
         check_width(width)
         self._find = functools.partial(run_inputs, inputs, options, ())
