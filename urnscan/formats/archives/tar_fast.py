@@ -46,7 +46,7 @@ SAID = np.frombuffer(b"psG", np.uint8)
 
 
 class MemberRun(NamedTuple):
-    """The complete members of a tar archive at the beginning of a block of bytes: result of `UsualFiles.find`."""
+    """The complete members of a tar archive at the beginning of a block of bytes."""
 
     texts: Texts
     """The files that have bytes."""
@@ -58,7 +58,7 @@ class MemberRun(NamedTuple):
 
 class UsualFiles:
     """Finds the members of a tar archive whose headers are usual: all numbers are octal digits, and no extension header
-    changes name or size. Reused for many blocks of bytes, as it has the buffers for the compiled code.
+    changes the name, the size or the holes. Reused for many blocks of bytes, as it has the buffers for compiled code.
     """
 
     def __init__(self) -> None:
@@ -66,11 +66,11 @@ class UsualFiles:
         self._spans = np.empty((3, _MOST), np.int64)
 
     def find(self, data: memoryview) -> MemberRun:
-        """Find the members at the beginning of `data`, which begins with a header, up to an incomplete or unusual one,
-        or up to 2,048 files with bytes; `MemberRun.end` is 0 if the first member is incomplete or unusual.
+        """Find the members at the beginning of `data`, up to the first that is incomplete or unusual; at most 2,048
+        files with bytes. `data` begins with a header.
 
         The texts of the files are slices of `data`. Members without bytes (folders, links, empty files) are only
-        counted, in `MemberRun.passed`. Raises nothing.
+        counted, in `MemberRun.passed`.
         """
         count = passed = end = 0
         if data:
@@ -99,8 +99,9 @@ def name_of(block: bytes) -> str:
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
     """Find members up to an unusual or incomplete member; copy the headers of files to `heads`.
 
-    Writes start, end and the end of the name in `heads` to the three rows of `spans`. Returns the number of files, the
-    number of members without data, and the index after the last member and the pax headers after it.
+    Writes for each file its start and end in `data`, and the end of its name in `heads`, to the three rows of `spans`.
+    Returns the number of files, the number of members without data, and the index in `data` after the last member and
+    the pax headers after it.
     """
     starts, ends, name_ends = spans[0], spans[1], spans[2]
     count = passed = at = 0
@@ -152,7 +153,10 @@ def _octal(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _says_little(data: ByteArray, at: int, end: int) -> bool:
-    """Whether the records of a pax header are complete, and do not change a path, a size or a sparse file."""
+    """Whether the records of a pax header are complete, and do not change a path, a size or a sparse file.
+
+    False for each keyword that begins with p, s or G.
+    """
     while at < end:
         begin, length = at, 0
         while at < min(end, begin + 18) and is_digit(data[at]):

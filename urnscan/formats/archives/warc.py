@@ -52,7 +52,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a WARC file: its first line is a version, as `WARC/1.1`.
+    """Whether a file that begins with `head` is a WARC file: its first line is a version 0.x or 1.x, as `WARC/1.1`.
 
     None if more bytes are needed.
     """
@@ -63,12 +63,15 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with a suffix of WARC is a damaged WARC file: fields of a record in the first 1,024 bytes."""
+    """Whether a file with a suffix of WARC is a damaged WARC file: a line in its first 1,024 bytes begins with a field
+    (`WARC-Type:`) or a version (`WARC/1`). None if `head` is shorter and has no such line.
+    """
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the records of a WARC file as members, and an error for each damaged part.
+    """Yield the records of a WARC file as members; and errors about damaged parts, and about the first segment of a
+    record that is in several segments, as segments are not joined.
 
     Small records come together as `Texts`. A member or `Texts` may be used until the next item is requested. `layer`:
     names and limits of the file. Raises SourceError if the rest of the file cannot be read.
@@ -124,7 +127,9 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are complete in the buffer and whose text is not coded; None without a record."""
+        """Take the next records that are complete in the buffer and whose text is not coded. None if there are none, or
+        if nothing inside this file may be opened.
+        """
         if self._layer.is_deepest:
             return None
         data = self._buffer.peek(_RUN)
@@ -138,7 +143,9 @@ class _WarcRecords:
         return texts
 
     def _unusual(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the first records (at most 16) that are complete and not coded, and the index after the last."""
+        """The texts of the records at the beginning of `data`, and the index after them: up to the first that is
+        incomplete, coded or a segment, at most 16; without any no texts and 0.
+        """
         texts: list[tuple[Label, int, int]] = []
         end = 0
         while len(texts) < _FEW:
@@ -162,9 +169,10 @@ class _WarcRecords:
         return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next byte. Without a header: the reason, and the position does not move.
+        """Take the header at the next byte, and return its fields. If it is not a header, return the reason as a str;
+        then the position does not move.
 
-        None at the end.
+        None at the end, and where reading failed (`Buffer.error`).
         """
         buffer = self._buffer
         data = buffer.peek(_SIGN)
@@ -187,7 +195,9 @@ class _WarcRecords:
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
-        """Yield a record and its errors. Returns whether bytes were lost, so that the end of the record is unknown."""
+        """Yield a record as a member, and its errors. Returns whether bytes of it were lost, so that its end is
+        unknown. `at`: offset of its header.
+        """
         name = self._before = _name(fields) or f"byte {at}"
         if _is_continuation(fields) and not self._has_told_segments:
             self._has_told_segments = True
@@ -202,10 +212,12 @@ def open_record(
     block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
 ) -> Iterator[Member | SourceError]:
     """Yield a record of a web archive as a member with the name `name`, whose reader gives the body of an HTTP message
-    (`is_http`) or all of `block`; then skip what the caller left unread in `block`, and yield an error in it.
+    (`is_http`) or all of `block`. Then skip what the caller left unread in `block`, and yield the error that ends it,
+    if any.
 
-    Only an error, and no member, if the limit of nesting is reached. `block`: reader of the record after its header.
-    `layer`: names and limits of the archive. Raises LimitError.
+    If nothing inside the archive may be opened (`--max-depth`), yields an error instead of the member. `block`: reader
+    of the record after its header. `capture`: metadata of the record. `layer`: names and limits of the archive. Raises
+    LimitError.
     """
     try:
         inner = layer.inside(name, capture)
@@ -217,7 +229,9 @@ def open_record(
 
 
 def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:
-    """The fields of a header (`data`), or the reason why `data` is not a header. `end`: match of the header's end."""
+    """The fields of a header (`data`), or the reason (a str) why `data` is not a header. `end`: match of _HEADER_END
+    at the end of `data`.
+    """
     if end["next"]:
         return "a header ends where another begins"
     if not _VERSION_LINE.match(data):
@@ -236,7 +250,7 @@ def _capture(fields: _Fields, head: bytes = b"") -> Capture:
 
 
 def _name(fields: _Fields) -> str:
-    """The name of a record: target URI (if any), space, record ID."""
+    """The name of a record: target URI and record ID, those that it has, with a space between; "" without both."""
     uri = fields.get(b"warc-target-uri", b"")
     # The grammar of version 1.0 puts the URI into angle brackets, its examples do not.
     if uri.startswith(b"<") and uri.endswith(b">"):
@@ -251,7 +265,9 @@ def _is_continuation(fields: _Fields) -> bool:
 
 
 def _is_http(fields: _Fields) -> bool:
-    """Whether a record contains an HTTP message: by Content-Type or, without Content-Type, by WARC-Type."""
+    """Whether a record contains an HTTP message: by Content-Type or, without one, by WARC-Type (response, request,
+    revisit).
+    """
     content_type = fields.get(b"content-type")
     if content_type:
         return content_type.lower().startswith(b"application/http")

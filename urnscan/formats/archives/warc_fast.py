@@ -53,9 +53,9 @@ class UsualRecords:
         self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
 
     def find(self, data: memoryview) -> tuple[Texts, int]:
-        """Find the records at the beginning of `data`, up to one that is incomplete or unusual, at most 4,096.
+        """Find the records at the beginning of `data`, up to the first that is incomplete or unusual, at most 4,096.
 
-        Returns their texts, without headers, as slices of `data`, and the index after the last record; no texts and 0
+        Returns their texts (without headers, as slices of `data`), and the index after the last record; no texts and 0
         if the first record is incomplete or unusual.
         """
         if len(self._heads) < len(data):
@@ -82,9 +82,10 @@ class UsualRecords:
 
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find records up to an unusual or incomplete record; copy heads to `heads`, and write a row of `spans` for each.
+    """Find records up to an unusual or incomplete record. Copies their headers to `heads`, and writes a row of `spans`
+    for each.
 
-    Returns the number of records, the index after the last record, and the number of bytes in `heads`.
+    Returns the number of records, the index in `data` after the last record, and the number of bytes in `heads`.
     """
     count = at = filled = 0
     while count < len(spans):
@@ -119,7 +120,7 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
-    """Index after the header of a record at `at`, whose fields are put into `span`; -1: unusual or incomplete."""
+    """Index after the header at `at` of a record; puts its fields into `span`. -1 if it is unusual or incomplete."""
     last = min(len(data), at + HEADER)
     if last - at < len(_VERSION) + 3 or not _is(data, at, _VERSION):
         return -1
@@ -164,7 +165,9 @@ def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
 
 @inner
 def _body(data: ByteArray, at: int, last: int) -> int:
-    """Index of the body of an HTTP message at `at`; -1 if the head is unusual, or the body may be coded."""
+    """Index of the body of the HTTP message that begins at `at`. -1 if its head is unusual or does not end before
+    `last`, or if the body may be coded.
+    """
     is_first = True
     while True:
         end = find_byte(data, at, last, _LF)
@@ -218,7 +221,9 @@ def _is_start_line(data: ByteArray, at: int, end: int) -> bool:
 
 @inner
 def _is_http(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record contains an HTTP message: by Content-Type or, without Content-Type, by WARC-Type."""
+    """Whether a record contains an HTTP message: by Content-Type or, without one, by WARC-Type (response, request,
+    revisit).
+    """
     start, end = span[_TYPE], span[_TYPE + 1]
     if end > start:
         return end - start >= len(_HTTP_TYPE) and _is(data, start, _HTTP_TYPE)
@@ -234,7 +239,7 @@ def _is_kind(data: ByteArray, span: _Spans, kind: ByteArray) -> bool:
 
 @inner
 def _has_id(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record has an ID in angle brackets: names that end with ">" have no suffix of a form."""
+    """Whether a record has an ID that ends with ">": then its name, which ends with the ID, has no suffix of a form."""
     return bool(span[_ID + 1] > span[_ID] and data[span[_ID + 1] - 1] == _GREATER)
 
 
@@ -264,7 +269,7 @@ def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
 
 @inner
 def _is(data: ByteArray, at: int, word: ByteArray) -> bool:
-    """Whether `word` is at `at`: small letters of `word` match in any case, capitals only themselves."""
+    """Whether `word` is at `data[at]`: small letters of `word` match in any case, capitals only themselves."""
     for i in range(len(word)):
         byte = data[at + i]
         if 0x41 <= byte <= 0x5A and byte != word[i]:

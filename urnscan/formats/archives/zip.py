@@ -42,18 +42,18 @@ _APK_MAGIC = b"APK Sig Block 42"  # end of the block between the members and the
 
 
 def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the files of a zip archive, or of several joined ones, as members, and an error for each damaged part and
-    each member that cannot be read (encrypted, unknown compression).
+    """Yield the files of a zip archive, or of several joined ones, as members; and errors about damaged parts, and
+    about members that cannot be read (encrypted, unknown compression).
 
-    Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Folders and
-    empty files are only counted. `layer`: names and limits of the archive. Raises SourceError if the rest of the
-    archive cannot be read.
+    Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Members
+    whose header announces no data, such as folders, are only counted. `layer`: names and limits of the archive. Raises
+    SourceError if the rest of the archive cannot be read, and LimitError.
     """
     return _ZipMembers(reader, layer).members()
 
 
 class _Member(PieceReader):
-    """Reader of the text of a member; checksum and size are compared at the end."""
+    """Reader of the text of a member. A wrong checksum or size is an error that `layer.budget` collects."""
 
     def __init__(self, header: Header, buffer: Buffer, layer: Layer) -> None:
         super().__init__(self._texts())
@@ -95,9 +95,8 @@ class _Member(PieceReader):
             self.is_open = False
 
     def _is_as_announced(self, size: int, crc: int) -> bool:
-        """Whether size and CRC of the text agree with the header or descriptor; skips the descriptor.
-
-        Raises CutError.
+        """Whether size and CRC of the text agree with the header or the descriptor; skips the descriptor, and sets
+        `is_whole`. Raises CutError.
         """
         header, compressed = self.header, self._buffer.tell() - self.start
         if not header.has_descriptor:
@@ -152,7 +151,9 @@ class _ZipMembers:
             self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
-        """Take the next small members that are complete in the buffer and undamaged; None without a member."""
+        """Take the next small members that are complete in the buffer and undamaged. None if there are none, or if
+        nothing inside this archive may be opened.
+        """
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
@@ -184,7 +185,7 @@ class _ZipMembers:
         self._buffer.skip(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Read the next record; yield the member or the error. Raises CutError."""
+        """Read the next record, and yield its member or error, if any. Raises CutError."""
         buffer = self._buffer
         self._is_reported = False
         buffer.drop_kept()
@@ -212,7 +213,10 @@ class _ZipMembers:
             yield SourceError(self._layer.name, reason)
 
     def _entry(self) -> Iterator[Member | SourceError]:
-        """Read the header of a member, yield the member, and go to the next record."""
+        """Read the header of a member, yield the member (an error if it cannot be read), and go to the next record.
+
+        A member without data is only counted. Raises CutError.
+        """
         buffer = self._buffer
         fixed = bytes(buffer.read(FIXED))
         lengths = int.from_bytes(fixed[26:28], "little") + int.from_bytes(fixed[28:30], "little")
@@ -236,7 +240,9 @@ class _ZipMembers:
             self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
-        """Go to the record after a member, which may be partly read or have a wrong size. Raises CutError."""
+        """Go to the record after a member, which may be partly read or have a wrong size; if no record is there, let
+        the next step search for one. Raises CutError.
+        """
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
             # Records inside a stored member are of an archive in this archive.
@@ -260,9 +266,8 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to a position to search there.
-
-        False if impossible: the total distance is limited, as files may be hostile.
+        """Go back to `position`, to search there. Returns False, and stays, if it is not before the current position or
+        not in the buffer any more, or if the way back is too long: 256 MiB for all calls together.
         """
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
@@ -276,7 +281,10 @@ class _ZipMembers:
         return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
-        """Go to the next record in the buffered bytes, or skip the buffered bytes. Raises CutError."""
+        """Search the next bytes for a record, and go to it; without one, skip bytes, so that the next call searches on.
+
+        Raises CutError at the end of the bytes.
+        """
         buffer = self._buffer
         buffer.drop_kept()
         head = bytes(buffer.peek(_SEARCHED)[:_SEARCHED])
@@ -302,9 +310,9 @@ class _ZipMembers:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """After a CutError: the error to report, None if already reported.
+        """Go on after a CutError. Returns the error to report, None if it is already reported.
 
-        Raises the error of the reader if reading ends.
+        Raises the error of the reader if no more bytes can be read, and it is not yet reported.
         """
         buffer, error = self._buffer, self._buffer.error
         if error is not None:
