@@ -15,8 +15,8 @@ _LEAST_KEPT = 1 << 23  # bytes that remain when the maximum is exceeded
 
 
 class CutError(Exception):
-    """A header, a member or another part that must be whole is not: in it the bytes of a `Buffer` end, or an error
-    comes (`Buffer.error`).
+    """The bytes of a `Buffer` end, or an error comes (`Buffer.error`), inside a part that must be whole, such as a
+    header or a member.
     """
 
 
@@ -27,7 +27,7 @@ class Buffer(Reader):
     `read_into` and `fill` raise it, for all other methods the bytes end there.
 
     After `seek`, bytes come from a second opening of the same file (`Reader.reopen`). If the file cannot be opened a
-    second time (a pipe), the buffer keeps between 8 and 32 MiB of the last bytes, and reads these again.
+    second time (a pipe), the buffer keeps the last bytes in memory, at most about 32 MiB, and reads these again.
     """
 
     error: SourceError | None
@@ -127,7 +127,7 @@ class Buffer(Reader):
         """Move to the first byte of the next match of a pattern, and return True; without a match, move to the end or
         to an error, and return False.
 
-        `longest`: maximum bytes of a match, with the bytes after it that the pattern looks at.
+        `longest`: maximum bytes of a match, including bytes after it at which the pattern looks.
         """
         while data := self.peek(longest):
             if match := pattern.search(data):
@@ -184,10 +184,11 @@ class Buffer(Reader):
         self._earliest = self._read
 
     def start_keeping(self, block: int) -> None:
-        """From now on, let `seek` go back as far as the current position, and read `block` bytes at a time.
+        """From now on, let `seek` go back to the current position and all later ones, and read about `block` bytes at a
+        time.
 
-        For this, opens the file a second time (then `has_second` is true); if that is impossible, keeps the last bytes
-        in memory.
+        For this, opens the file a second time (then `has_second` is true). If that is impossible, keeps the last bytes
+        in memory: after more than 32 MiB `seek` cannot go back so far.
         """
         self._block = block
         self._holds = True
@@ -204,7 +205,7 @@ class Buffer(Reader):
         return self._second is not None
 
     def drop_kept(self) -> None:
-        """Drop the bytes before the position from memory: `seek` can no longer go back before the position.
+        """Drop the kept bytes before the position from memory: `seek` can no longer go back before the position.
 
         Does nothing if no bytes are kept in memory, as with a second opening of the file (`has_second`).
         """
@@ -213,11 +214,15 @@ class Buffer(Reader):
             self._earliest = self._position
 
     def can_seek(self, position: int) -> bool:
-        """Whether `seek` can go back to exactly this position, which was neither dropped nor before `start_keeping`."""
+        """Whether `seek` can go back to exactly `position`: the byte there is still kept, or can be read again from the
+        second opening of the file. Only after `start_keeping`.
+        """
         return position >= self._earliest
 
     def seek(self, position: int) -> None:
-        """Go back to `position`; if that is no longer possible (`can_seek`), to the earliest position that is."""
+        """Go back to `position` or, if that is no longer possible (`can_seek`), to the earliest possible position. Only
+        after `start_keeping`.
+        """
         position = max(position, self._earliest)
         if self._position - position <= self._start:
             self._start -= self._position - position

@@ -38,7 +38,7 @@ class Extent(NamedTuple):
 
 
 def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
-    """Read the byte ranges in `Input.extents` of all inputs, and yield an `Extent` for each, in the order of `inputs`.
+    """Yield the byte ranges in `Input.extents` of the inputs as extents, in the order of the inputs.
 
     Ranges that directly follow each other may come as a single `Extent`. Its reader may be used until the next extent
     is requested; it raises SourceError if the bytes cannot be read. The caller closes the generator.
@@ -47,7 +47,7 @@ def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
 
 
 def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[Extent]]]:
-    """For each request the extents; for a URL a function that sends the request."""
+    """Yield for each request an iterator of its extents; for a URL a function that sends the request and returns it."""
     file = _File(source)
     for neighbours in _requests(source.extents):
         part = functools.partial(file.read, neighbours)
@@ -69,9 +69,10 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
 
 
 def _joined(neighbours: list[tuple[int, int]], data: memoryview) -> Iterator[tuple[int, int]]:
-    """Join adjacent extents that begin with the same two bytes, as reading fewer extents is faster.
+    """Join adjacent extents that begin with the same two bytes, as reading fewer extents is faster. Yields start and
+    end of each.
 
-    `data`: bytes of the request. A wrong extent begins with different bytes, so it is not joined.
+    `data`: first bytes of the request. A wrong extent begins with different bytes, so it is not joined.
     """
     first = start = neighbours[0][0]
     upto = start
@@ -115,13 +116,11 @@ class _Local:
 
 
 class _File:
-    """Reads extents of an input."""
-
     def __init__(self, source: Input) -> None:
         self._source = source
 
     def read(self, neighbours: list[tuple[int, int]]) -> Iterator[Extent]:
-        """Yield neighbouring extents, read by a single request."""
+        """Yield neighbouring extents, read by a single request. If it fails, their readers raise the error."""
         first, last = neighbours[0][0], max(end for _, end in neighbours)
         try:
             with closing(self._open(first, last)) as data:
@@ -159,7 +158,10 @@ class _File:
             yield self._read(data, at, min(at + _REQUEST, end))
 
     def _pieces(self, begin: memoryview, rest: Iterator[memoryview]) -> Iterator[bytes | memoryview]:
-        """Yield the bytes of an extent; before a Zstandard frame the dictionary of the file. Raises SourceError."""
+        """Yield the bytes of an extent: `begin` and `rest`; before a Zstandard frame the dictionary of the file.
+
+        Raises SourceError.
+        """
         if begin[:4] == TEXT_FRAME:
             yield self._dictionary
         yield begin
@@ -167,7 +169,7 @@ class _File:
 
     @functools.cached_property
     def _dictionary(self) -> bytes:
-        """The first frame of a Zstandard file, if this frame may contain a dictionary; else empty.
+        """The bytes of the first frame of a Zstandard file, if this frame may contain a dictionary; else empty.
 
         Raises SourceError.
         """

@@ -106,7 +106,8 @@ class Where:
     def fits(self, capture: Capture | None) -> bool:
         """Whether a capture fulfils all conditions; False for None (a text outside of web archives).
 
-        A value that the capture lacks counts as an empty text, which `*` matches.
+        A value that the capture lacks counts as an empty text, which `*` matches. May add a value that does not fit to
+        `others`.
         """
         if capture is None:
             return False

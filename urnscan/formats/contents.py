@@ -70,9 +70,8 @@ class Member(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> Member:
-        """Make a member with the name (`member`, not None), reader and capture of a document.
-
-        Not copied: `codec` and `delimiter`.
+        """Make a member of a document: with its name (`member`, not None) and its other fields, without `codec` and
+        `delimiter`.
         """
         return cls(str(document.member), document.reader, document.capture, document.is_set_in_lines)
 
@@ -160,12 +159,12 @@ class Texts:
         return cls.of(memoryview(b"".join(text for _, text in texts)), spans)
 
     def between(self, first: int, last: int) -> Texts:
-        """Return the texts with the numbers (from 0) `first` to before `last`, in the same block."""
+        """Return the texts with the numbers (from 0) `first` to `last` - 1, as slices of the same block."""
         rows = slice(first, last)
         return self._with_rows(self.labels[rows], rows)
 
     def chosen(self, are_chosen: Sequence[bool]) -> Texts:
-        """Return the texts for which `are_chosen`, which has a value for each text, is true, in the same block."""
+        """Return the texts whose value in `are_chosen` (one for each text) is true, as slices of the same block."""
         labels = list(itertools.compress(self.labels, are_chosen))
         return self._with_rows(labels, np.array(are_chosen, np.bool_))
 

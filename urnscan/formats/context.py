@@ -87,7 +87,7 @@ class Layer:
         return self.reading.where is None or self.reading.where.fits(self.capture)
 
     def filter(self, head: Callable[[int], bytes]) -> Filter | None:
-        """The first command (`--filter`) that is for this layer and converts it to text; None if none is.
+        """The first command of the user (`--filter`) that is for files such as this layer; None without such a command.
 
         `head(n)`: function that returns at least the first n bytes, fewer only if there are no more; called only if a
         filter names media types.
@@ -111,7 +111,8 @@ class Layer:
         return _shortened(self.name + INSIDE + member)
 
     def of_value(self, place: str) -> str:
-        """Path inside the input to `place`, a value of a table or a member in this layer: `a.db!/rows/7/url`.
+        """Path from the input to `place`, the place of a value in this table or the name of a member in this archive:
+        `a.db!/rows/7/url`.
 
         Only `place` if this layer is in no archive. Longer than 2,000 characters: its middle is replaced by "…".
         """

@@ -52,7 +52,8 @@ _BLOCK = 1 << 17  # bytes per read
 
 @functools.cache
 def check_encoding(name: str) -> str:
-    """Return Python's name of the text encoding `name`. Raises FatalError if unknown, and for UTF-7 and ISO 2022.
+    """Return Python's name of the text encoding `name`. Raises FatalError if there is no such text encoding, and for
+    some that cannot be decoded here (UTF-7, ISO 2022).
 
     >>> check_encoding("Latin1")
     'iso8859-1'
@@ -122,7 +123,9 @@ def has_control(data: bytes) -> bool:
 
 
 def _by_nuls(head: bytes) -> str | None:
-    """The codec of UTF-32 or UTF-16, if three of four units are printable ASCII and no unit is NUL; else None."""
+    """The codec of UTF-32 or UTF-16, if at least three of four units of `head` are printable ASCII and no unit is NUL;
+    else None. A unit has 4 or 2 bytes.
+    """
     head = head[:_TELLING]
     # Then at least three of eight bytes are NUL.
     if 3 * head.count(0) < len(head) - 3:
@@ -149,7 +152,7 @@ _replaced = _Replaced()
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """Error handler of codecs like "replace", which also counts errors, as decoders do not report replaced bytes."""
+    """Error handler of codecs: replaces bytes by U+FFFD and counts the errors in `_replaced`."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if not _replaced.count:

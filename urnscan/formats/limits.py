@@ -35,7 +35,7 @@ class Budget:
     """
 
     def __init__(self, name: str, limits: Limits, on_read: Callable[[int], object] = lambda _: None) -> None:
-        """`name`: of the input, for errors. `on_read`: called with the bytes of each `count_read`, for progress."""
+        """`name`: of the input, for errors. `on_read`: called by `count_read` with its argument, for progress."""
         self._name = name
         self._limits = limits
         self._on_read = on_read
@@ -51,7 +51,7 @@ class Budget:
         self._on_read(byte_count)
 
     def count_unfolded(self, byte_count: int) -> None:
-        """Add to the number of bytes that came out of compressions and tables. Raises LimitError beyond a limit."""
+        """Add to the number of bytes that came out of the input, unpacked. Raises LimitError beyond a limit."""
         self._unfolded += byte_count
         self.check_announced(0)
 

@@ -53,13 +53,13 @@ def begins_with(*signs: bytes) -> Recognise:
 
 
 def never(_head: bytes, _layer: Layer) -> bool:
-    """Rule (`Recognise`) that is False for every file: for a form that only the suffix shows."""
+    """Rule (`Recognise`) that is False for every file: for a form that is tried only for files with its suffix."""
     return False
 
 
 def looks_binary(head: bytes, _: Layer) -> bool | None:
-    """Rule (`Recognise`) for files with the suffix of a form: whether a file is not text, by control characters in its
-    first 64 bytes. None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark.
+    """Rule (`Recognise`) for files with the suffix of a form: whether a file is not text, as its first 64 bytes contain
+    a control character. None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark.
     """
     return is_binary(head)
 

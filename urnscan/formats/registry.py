@@ -61,8 +61,8 @@ class Registry:
         return name[name.rfind(".") :].lower() in self.suffixes
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
-        """Whether a file that begins with `head` has one of the forms, or could have one by more bytes. False: no form
-        reads it, so it is scanned as it is, whether text or not; also for an empty `head`.
+        """Whether a file that begins with `head` has one of the forms, or may have one, as more bytes are needed to
+        decide. If False, as for an empty `head`, the file is scanned as it is, whether text or not.
 
         `is_whole`: whether `head` is the whole file. `layer`: its name, options and limits.
         """
@@ -70,8 +70,8 @@ class Registry:
         return form is not None or (is_unsure and not is_whole)
 
     def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
-        """Return the form of the next bytes of `reader`, whose position does not move; None if no form reads them (text
-        or other bytes), and without bytes.
+        """Return the form of the next bytes of `reader`, whose position does not move; None if they have no form (text
+        or other bytes), or if there are none.
 
         Reads as few bytes as possible, as a pipe may be slow. `layer`: name, options and limits of the bytes.
         """
@@ -84,7 +84,7 @@ class Registry:
             head = longer
 
     def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
-        """The form of a file that begins with `head`, or None, and whether more bytes may change the answer."""
+        """Returns the form of a file that begins with `head`, or None; and whether more bytes may show a form."""
         if not head:
             return None, False
         is_unsure = False
