@@ -67,8 +67,8 @@ class Filtered(Reader):
     def read_into(self, view: memoryview) -> int:
         """Wait for output of the command, and read it into the front of the view. Returns its length, 0 at the end.
 
-        Raises SourceError if the command fails, takes too long or was ended by a signal or by `close`, and LimitError for too much
-        text.
+        Raises SourceError if the command fails, takes too long, or is ended by a signal or by `close`; and LimitError
+        for too much text.
         """
         while not self._has_ended:
             if (left := self._deadline - time.monotonic()) <= 0:
@@ -99,7 +99,7 @@ class Filtered(Reader):
         self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
-        """Make a pipe. The read end is closed with this reader, the write end when the command has started."""
+        """Make a pipe. Returns its read end, closed with this reader, and its write end, closed with `started`."""
         reading, writing = os.pipe()
         self._stack.callback(os.close, reading)
         started.callback(os.close, writing)

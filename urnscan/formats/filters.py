@@ -69,7 +69,8 @@ def takes_path(word: str) -> bool:
 
 
 def read_filters(texts: Iterable[str], timeout: int) -> tuple[Filter, ...]:
-    """Parse filters `KIND[,KIND...]:COMMAND`, as `pdf,eps:pdftotext % -`; `timeout`: maximum seconds for a file.
+    """Parse filters `KIND[,KIND...]:COMMAND`, as `pdf,eps:pdftotext % -`; `timeout`: maximum seconds for a file. A kind
+    is a suffix, a media type (`image/*`) or `*`.
 
     Raises ArgumentError for a text that is not of this form, and if the command is not installed.
 

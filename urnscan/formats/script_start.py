@@ -14,14 +14,17 @@ _WATCH = 0.5  # seconds
 
 
 def _end_with(parent: int) -> None:
-    """End this process when the parent process has ended."""
+    """Wait until the process `parent` (its id) is no longer the parent of this process, then end this process."""
     while os.getppid() == parent:
         time.sleep(_WATCH)
     os._exit(1)
 
 
 def main() -> None:
-    """Limit this process as `sys.argv` says (script, bytes of memory), then run the script in it."""
+    """Run a script in this process: `sys.argv` has its path and the maximum bytes of memory.
+
+    Some systems cannot limit the memory. The process ends when its parent process ends.
+    """
     script, data = sys.argv[1:]
     # If the system supports limits.
     with contextlib.suppress(ImportError, OSError, ValueError):

@@ -219,7 +219,7 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 @inner
 def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether `data` (not empty) may not be plain text: has a signature, or NUL in the first 4,096 bytes."""
+    """Whether `data` (not empty) may not be plain text: it begins with a signature, or has NUL in 4,096 bytes."""
     has_nul = False
     for byte in data[:HEAD]:
         has_nul |= byte == 0

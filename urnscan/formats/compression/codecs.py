@@ -75,8 +75,8 @@ class Codec:
     """
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
-        """Whether a file that begins with `head` has this compression, by `magics` or `telling`; None if more bytes are
-        needed. `layer`: names of the file.
+        """Whether a file that begins with `head` has this compression: by `magics` if its name (in `layer`) has one of
+        `suffixes`, otherwise by `telling`. None if more bytes are needed.
         """
         is_named = layer.file_name.lower().endswith(self.suffixes)
         return begins(head, *(self.magics if is_named else self.telling))
@@ -102,8 +102,8 @@ class Unpacked(Reader):
     """Reader of the unpacked bytes of a compressed file: those of all its members, joined, also of a damaged file.
 
     At damage it gives the bytes before, raises DamageError, and goes on with the next member that it finds. A wrong
-    checksum at the end of a member is not raised, but added to the errors that `layer.budget` collects; before the end
-    (in bzip2, and in a block of xz or LZ4), it is damage.
+    checksum after all text of a member is, in most formats, not raised, but added to the errors that `layer.budget`
+    collects.
     """
 
     def __init__(self, codec: Codec, reader: Reader, layer: Layer) -> None:
@@ -127,10 +127,11 @@ class Unpacked(Reader):
         self._part: memoryview | SourceError = memoryview(b"")  # remaining bytes
 
     def read_into(self, view: memoryview) -> int:
-        """Read unpacked bytes into the front of the view, all of it if that needs no waiting for a pipe.
+        """Read unpacked bytes into the front of the view. Fills the view, unless the end, an error or a wait for a pipe
+        comes before.
 
-        Returns their number, 0 at the end. Raises DamageError, after which the next call reads on; LimitError and other
-        SourceErrors are the end.
+        Returns their number, 0 at the end. Raises DamageError, after which the next call reads on; after LimitError and
+        other SourceErrors there are no more bytes.
         """
         filled = 0
         while filled < len(view):
@@ -192,7 +193,9 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _whole(self) -> Iterator[bytes]:
-        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly."""
+        """Yield the text of all further members, by `decode_whole`; nothing if that is impossible. After damage, go
+        back to the first of them, to decode them singly.
+        """
         decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():
             return
@@ -217,7 +220,8 @@ class Unpacked(Reader):
     def _member(self) -> Iterator[bytes | SourceError]:
         """Yield the text of the member at the position, and errors.
 
-        Bytes that a search found may only look like a member: text is yielded when 1,024 bytes were decoded.
+        Bytes that a search found may only look like a member. Their text is yielded only if 1,024 bytes or all of it
+        can be decoded; otherwise only a byte is skipped.
         """
         buffer = self._buffer
         start = buffer.tell()
@@ -254,7 +258,10 @@ class Unpacked(Reader):
             yield from self._fail(start, failure)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
-        """Report the error of the member that began at `start`, and go to where the next search begins."""
+        """Report `failure`, the error of the member that began at `start`, and go to where reading or a search goes on.
+
+        A wrong checksum is not yielded, but collected.
+        """
         buffer, layer = self._buffer, self._layer
         named = f"the {self._codec.name} {self._codec.unit} at byte {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
@@ -280,7 +287,10 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Whether a member begins at the position; skips NULs (padding) after an earlier member."""
+        """Whether a member begins at the position, by its signature (or the first bytes of it, if no more follow).
+
+        First skips NULs (padding), except at the beginning of the file.
+        """
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
             buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
@@ -288,7 +298,7 @@ class Unpacked(Reader):
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
-        """Report how many bytes before `end` are not a member, if not yet reported."""
+        """Yield an error with the number of bytes before `end` that are not a member, if not yet reported."""
         if self._passed is not None:
             first, self._passed = self._passed, None
             reason = f"{counted(end - first, 'byte')} at byte {first} are not {self._codec.name}; they are skipped"

@@ -56,7 +56,9 @@ class _Zlib:
 
 @functools.cache
 def _inflater() -> tuple[Callable[[], Decompressor], type[Exception]]:
-    """Factory of decompressors of raw deflate, which have the CRC of the text (`crc`), and their exception."""
+    """Returns a function that makes decompressors of raw deflate, which have the CRC-32 of their text (`crc`); and the
+    exception that they raise.
+    """
     try:
         from isal import igzip_lib  # noqa: PLC0415 (isal does not exist for some machines)
     except ImportError:
@@ -117,8 +119,8 @@ def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
     """Take all gzip members from the position to the end of the buffer, and yield their unpacked bytes. For members of
     a few KiB, this takes a third of the time of `gzip`.
 
-    Raises BrokenError for any damage in any member, also a wrong checksum, and if isal is not installed. Then the
-    caller goes back (`Buffer.seek`), and decodes member by member.
+    Raises BrokenError for damage in any member, also a wrong checksum, and if isal is not installed. Then the caller
+    goes back (`Buffer.seek`), and decodes member by member.
     """
     try:
         from isal import igzip  # noqa: PLC0415 (isal does not exist for some machines)
@@ -224,7 +226,7 @@ def bzip2(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
-    """Yield the blocks of a stream. Raises OSError for a damaged block; good text before the error may be lost.
+    """Yield the blocks of a stream. Raises CutError, and OSError for a damaged block: good text before may be lost.
 
     `until`: position from which on the library gets single bytes, so that no text is lost; None: pieces of 44 bytes.
     """
@@ -260,8 +262,8 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
 def xz(buffer: Buffer) -> Iterator[bytes]:
     """Take the xz stream (.xz File Format 1.2) at the position of the buffer, and yield its unpacked bytes.
 
-    Raises CutError (the bytes end inside the stream), BrokenError (damaged, or a wrong checksum before the last block),
-    ChecksumError (wrong checksum of the last block).
+    Raises CutError (the bytes end inside the stream), BrokenError (damaged, or a wrong checksum of a block that is not
+    the last), ChecksumError (wrong checksum of the last block).
     """
     start = buffer.tell()
     header = buffer.peek_exactly(12)
@@ -287,7 +289,7 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _lzma2_chunk(buffer: Buffer) -> int:
-    """Number of bytes of the LZMA2 chunk at the position of the buffer."""
+    """Number of bytes of the LZMA2 chunk at the position of the buffer, with its header."""
     head = buffer.peek(6)
     if len(head) < 6:
         # The chunk is truncated: even the shortest chunk with the bytes after it has 6 bytes.

@@ -73,8 +73,8 @@ class ZstandardFile:
         """Take the next short frames that are complete in the buffer and undamaged, and return their unpacked bytes,
         joined. Faster than a call of this object for each frame.
 
-        Empty, and nothing is taken, if this object must be called for the next frame: a frame that is incomplete or
-        damaged, contains or needs a new dictionary, or has no size in its header or more than 256 KiB of text.
+        Empty, and nothing is taken, if this object must be called for the next frame: for example if it is incomplete
+        or damaged, needs a new dictionary, or has no size in its header or more than 256 KiB of text.
         """
         # A new or wrong dictionary: `__call__` opens or reports it at the next frame.
         if self._bytes or self._wrong:
@@ -102,7 +102,7 @@ class ZstandardFile:
         return b"".join(texts)
 
     def _take(self, buffer: Buffer) -> bool:
-        """Take the frame at the position if the frame contains a dictionary. False for any other frame."""
+        """Take the frame at the position if it contains a dictionary; returns whether it does. Raises CutError."""
         head = bytes(buffer.peek(12)[:12])
         if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
             return False
@@ -119,7 +119,9 @@ class ZstandardFile:
         return True
 
     def _find(self, number: int) -> Decompressors:
-        """Decompressors for frames with the dictionary `number` (0: none named). Raises _MissingError, BrokenError."""
+        """Decompressors for a frame whose header has the dictionary `number` (0: none). Raises _MissingError,
+        BrokenError.
+        """
         if self._bytes:
             data, self._bytes = self._bytes, b""
             self._open(data)

@@ -175,8 +175,8 @@ def short_frame(data: bytes, at: int) -> ShortFrame | None:
 
 
 def pass_over(buffer: Buffer) -> None:
-    """Skip the Zstandard frame with text at the position of the buffer, without decoding it; not a skippable frame,
-    which `skip_frame` skips: the first bytes are not checked.
+    """Skip the Zstandard frame at the position of the buffer, without decoding it. It must be a frame with text, which
+    is not checked; `skip_frame` skips other frames.
 
     Raises CutError (the bytes end inside the frame), and BrokenError for a block that is too long.
     """
@@ -191,7 +191,10 @@ def pass_over(buffer: Buffer) -> None:
 
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
-    """Bytes of the block at the position (with header), and whether the block is the last; keeps the position."""
+    """Number of bytes of the block at the position (with header), and whether it is the last; keeps the position.
+
+    Raises CutError, and BrokenError for a block that is too long.
+    """
     size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
         raise BrokenError
@@ -199,7 +202,7 @@ def _block(buffer: Buffer) -> tuple[int, bool]:
 
 
 def _block_at(data: bytes, at: int) -> tuple[int, bool]:
-    """Bytes of the block at `data[at]` (with header), and whether the block is the last of the frame."""
+    """Number of bytes of the block at `data[at]` (with header), and whether it is the last of the frame."""
     word = int.from_bytes(data[at : at + 3], "little")
     # A run-length block contains a single byte.
     return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)
@@ -238,9 +241,9 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """Decode the next `count` bytes, which must be whole blocks.
+    """Take the next `count` bytes, which must be whole blocks, and yield their text; `error`: what `decompress` raises.
 
-    Raises BrokenError, and CutError if the buffer ends.
+    Raises BrokenError, and CutError if the buffer ends before.
     """
     data = buffer.peek(count)[:count]
     try:
@@ -255,7 +258,7 @@ def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Excep
 
 
 def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> None:
-    """Take the checksum at the end of a frame. Raises ChecksumError if the checksum is wrong."""
+    """Take the checksum at the end of a frame. Raises ChecksumError if it is wrong, and CutError."""
     value = buffer.read(4)
     try:
         decompress(value)

@@ -23,10 +23,9 @@ _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes of the first, secon
 
 
 class BrokenError(Exception):
-    """A member of a compressed file is damaged, or cannot be decoded for another reason. The text before was yielded; the
-    buffer of the compressed bytes is at the damage, or shortly before it.
+    """A member of a compressed file is damaged, or cannot be decoded for another reason. The text before was yielded.
 
-    The message is the reason; empty for damage.
+    The message is the reason. If it is empty, the member is damaged about at the position of the buffer.
     """
 
 
@@ -138,7 +137,7 @@ class Decoding:
 
 
 def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator[bytes]:
-    """Feed a piece to a decompressor, and yield the text until no text is pending."""
+    """Feed a piece to a decompressor, and yield its text in pieces of at most `step` bytes, until none is pending."""
     yield decompressor.decompress(piece, step)
     while not (decompressor.eof or decompressor.needs_input):
         yield decompressor.decompress(b"", step)

@@ -78,7 +78,7 @@ def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
 
 
 def _lines(data: bytes, end: int) -> int:
-    """Number of lines in `data[:end]`, at most; `email` also reads a single CR as a line end."""
+    """Number of LF or of CR in `data[:end]`, the greater of both; `email` also reads a single CR as a line end."""
     return max(data.count(b"\n", 0, end), data.count(b"\r", 0, end))
 
 
@@ -107,7 +107,9 @@ def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
 
 
 def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:
-    """Replace the marks in a part by bodies. Returns the number of marks; 0 if a mark ended the header of the part."""
+    """Replace the marks in a part, in place, by the bodies. Returns the number of marks; 0, and nothing is replaced, if
+    a mark is where the header of the part should end.
+    """
 
     def body(found: re.Match[str]) -> str:
         return str(bodies[int(found[1])], "ascii", "surrogateescape")

@@ -63,7 +63,7 @@ def is_mbox(head: bytes, _: Layer) -> bool | None:
 
 def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
     """Yield the parts of a mail message as members: `headers`, the decoded bodies `text` and `html`, and attached files
-    by name. The headers and bodies are several members in one `Texts`.
+    by name. Headers and bodies come together in one `Texts`, then the files.
 
     If the message cannot be parsed: an error, and its bytes as the member `message`. A message over 64 MiB is not
     parsed: an error, its beginning (about 64 MiB) as `message`, and the other bytes as `rest`.
@@ -93,9 +93,10 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
-    """Yield the parts of the message in the next `length` bytes, and those after it as a member, if `after` names it.
+    """Yield the parts of the message in the next `length` bytes, and then the bytes after it as the member `after`, if
+    this name is not empty.
 
-    Of a message that is too long the bytes that are not parsed are the member `rest`.
+    Of a message that is too long, all bytes after `length` are the member `rest`.
     """
     data = buffer.head(length)[:length]
     buffer.skip(len(data))
@@ -113,7 +114,7 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
     `message 7/headers`, `message 7/text` and `message 7/report.pdf`. Headers and bodies come together, as `Texts`.
 
     If a message cannot be parsed: an error, and its bytes as `message 7/message`. A message over 64 MiB is not parsed,
-    either: an error, its beginning (about 64 MiB) as `message 7/message`, and its other bytes as a further message.
+    either: an error, its beginning (about 64 MiB) as `message 7/message`, and its other bytes as further messages.
     """
     buffer = Buffer.of(reader)
     number = waiting = 0
@@ -142,7 +143,9 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 
 def _next(buffer: Buffer) -> bytes:
-    """Take the next message with the line `From ` before: up to the next line `From `, or by Content-Length."""
+    """Take the next message with the line `From ` before it, up to the next line `From ` (or by Content-Length, or at
+    most about 64 MiB); empty at the end.
+    """
     data, searched = buffer.peek(_BLOCK), 0
     while True:
         if length := _announced_length(data):

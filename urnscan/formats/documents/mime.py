@@ -43,9 +43,10 @@ _AS_THEY_ARE = {"", "us-ascii", "ascii", "utf-8", "utf8"}
 
 
 def take_apart(data: bytes, before: str) -> tuple[Parts, Parts]:
-    """Split a mail message into its texts (`headers`, then bodies `text` and `html`, in UTF-8) and its attached files,
-    with their names; both also of messages that are attached, as `message/text`. An attached file is a part with a file
-    name, or one that is not text (`attachment.png`); its bytes are decoded from base64 or quoted-printable.
+    """Split a mail message into its texts (`headers`, and bodies `text` and `html`, each in UTF-8 if its charset is
+    known) and its attached files, as pairs of name and bytes. The names in an attached message begin with `message/`,
+    as `message/text`. An attached file is a part with a file name, or one that is not text (`attachment.png`); its
+    bytes are decoded from base64 or quoted-printable.
 
     `before`: prefix of all names, as `message 7/`. Raises ValueError if parsing would take too much time or memory, and
     errors of any kind for a malformed message.
@@ -177,7 +178,7 @@ def _deletes_spaces(part: Message) -> bool:
 
 
 def _unflowed(text: bytes) -> bytes:
-    """Join the flowed lines of a text, if they have the same depth of quotation (RFC 3676, 4.2 to 4.5)."""
+    """Join the flowed lines of a text, with DelSp=yes, if they have the same depth of quotation (RFC 3676, 4.2-4.5)."""
     out: list[bytes] = []
     depth: bytes | None = None
     for line in _FLOWED_LINE.finditer(text.replace(b"\r\n", b"\n")):

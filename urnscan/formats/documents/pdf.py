@@ -40,8 +40,8 @@ def is_pdf_within(head: bytes, _: Layer) -> bool | None:
 
 
 def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:
-    """Yield the texts of a PDF as members (`page 1`, `page 1/links`, …, `outline`, `metadata`, `xmp`), an error for
-    each part that cannot be read, and last the attached files as members.
+    """Yield the texts of a PDF as members (`page 1`, `page 1/links`, …, `outline`, `metadata`, `xmp`), errors about
+    parts that cannot be read, and last the attached files as members.
 
     If the PDF cannot be read: an error, or a note if pypdfium2 is not installed, and the raw bytes as a document.
     Nothing for a record of a web archive that `--where` excludes. Raises SourceError if the PDF cannot be copied to a
@@ -73,9 +73,8 @@ class _UnreadableError(Exception):
 
 
 def _texts(path: str, layer: Layer, file: IO[bytes], files: list[tuple[str, int]]) -> Iterator[Member | SourceError]:
-    """Yield the texts of a PDF, and errors. Raises _UnreadableError.
-
-    Attached files are written to `file`, their names and lengths to `files`. So pdfium is free for an attached PDF.
+    """Yield the texts of a PDF as members, and errors. Writes the bytes of attached files to `file`, and adds pairs of
+    name and length to `files`. Raises _UnreadableError, LimitError.
     """
     from urnscan.formats.documents.pdfium import FILE, WRONG, ProcessError, lent  # noqa: PLC0415 (few inputs are PDFs)
 

@@ -31,7 +31,9 @@ _MEMORY = 2 << 30  # maximum bytes of memory of a process
 
 
 class ProcessError(Exception):
-    """A process of pdfium could not be started, ended early or was silent for too long. The message is the reason."""
+    """A process of pdfium could not be started, ended early, or gave no output for 60 seconds. The message is the
+    reason.
+    """
 
 
 @contextlib.contextmanager

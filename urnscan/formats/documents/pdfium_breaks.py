@@ -84,12 +84,12 @@ class Breaks:
         self._known_edges: dict[int, tuple[float, float]] = {}
 
     def marked(self) -> str:
-        """Return the text of the page, with a mark at each line end after a name (URN) if links or fonts show whether
-        the name goes on.
+        """Return the text of the page, with a mark at a line end after or in a name (URN) if links or fonts show
+        whether the name goes on.
 
         The mark comes after the last character of the line: U+2060 if the name goes on in the next line, U+2029 if it
-        ends here; or U+00AD instead of a hyphen that does not belong to the name. U+FFFE, pdfium's character for a
-        hyphen with a line end, is replaced by `-` and LF.
+        ends here; or U+00AD instead of a hyphen that does not belong to the name. U+FFFE, if it is pdfium's character
+        for a hyphen with a line end, is replaced by `-` and LF.
         """
         characters = self._characters
         changes = {sign.start(): "-\n" for sign in re.finditer(_HYPHEN, characters) if self._is_hyphen(sign.start())}
@@ -177,7 +177,9 @@ class Breaks:
         return self._known_edges[number]
 
     def _neighbour(self, place: int, step: int) -> int:
-        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`; unchecked."""
+        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`; outside of the
+        text if there is none.
+        """
         place += step
         while 0 <= place < len(self._characters) and self._characters[place].isspace():
             place += step

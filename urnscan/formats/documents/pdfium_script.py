@@ -142,7 +142,7 @@ def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
 
 
 def _attached(attached: PdfAttachment, name: str) -> Iterator[_Frame]:
-    """Yield the frame of an attached file; `name`: for a file without a name."""
+    """Yield the frame of an attached file, none if it is empty; `name`: for a file without a name."""
     from pypdfium2 import PdfiumError, raw  # noqa: PLC0415 (as above)
 
     length = ctypes.c_ulong()

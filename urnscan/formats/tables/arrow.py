@@ -55,8 +55,9 @@ def is_arrow_stream(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_arrow(reader: Reader, layer: Layer, *, is_file: bool) -> Iterator[Values | SourceError]:
-    """Yield the strings and bytes in the columns of an Arrow IPC file (`is_file`) or stream as `Values`, at any depth;
-    with `--column` only those in named columns. Also yields errors about named columns and damaged batches.
+    """Yield the strings and bytes in the columns of an Arrow IPC file (`is_file`) or stream as `Values`, also
+    nested ones; with `--column` only those in named columns. Also yields errors about named columns and
+    damaged batches.
 
     `layer`: names, options and limits. Raises SourceError if the rest cannot be read, and LimitError.
     """
@@ -111,7 +112,9 @@ class _Bytes:
         self._layer = layer
 
     def read(self, count: int) -> memoryview:
-        """Read the next `count` bytes, fewer only at the end. Raises SourceError if `count` is above 1 GiB."""
+        """Read the next `count` bytes, fewer only at the end. Raises SourceError if `count` is above 1 GiB, unless the
+        bytes can be mapped.
+        """
         if count > _MAPPED and (mapped := self._mapped(count)):
             return mapped
         if count > _LARGEST:
@@ -141,7 +144,9 @@ class _Bytes:
         """Do nothing: the caller closes the reader."""
 
     def end(self, *, is_file: bool) -> None:
-        """Read to the end, after the last message. Raises SourceError for a missing footer, or bytes after a stream."""
+        """Read to the end, after the last message. Raises SourceError for a missing footer of a file, and for bytes
+        other than NUL after a stream.
+        """
         begin, tail, is_blank = self.at, b"", True
         while block := self.read(_BLOCK):
             data = bytes(block)

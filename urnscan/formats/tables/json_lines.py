@@ -50,9 +50,9 @@ class UsualLines:
     def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues | None]:
         """Take the usual lines from the next byte of `buffer` on that are whole in its memory; reads no more into it.
 
-        Returns the number of these lines, and the values of the given names in them, as bytes, with the function from
-        an index to a place `line/name`. `first`: number that the first line gets in these places. (0, None), and
-        nothing is taken, if the next line is unusual or not whole in memory.
+        Returns the number of these lines, and a pair: the values of the given names in them (bytes, without empty
+        ones), and the function from an index in them to a place `line/name`. `first`: number that the first line gets
+        in these places. (0, None), and nothing is taken, if the next line is unusual, not whole in memory or very long.
         """
         at = bisect.bisect_left(self._starts, buffer.offset)
         if at + 1 >= len(self._starts) or self._starts[at] != buffer.offset:
@@ -70,7 +70,7 @@ class UsualLines:
         return end - at, ([*filter(None, values)], lambda index: place(int(filled[index])))
 
     def _place(self, first: int) -> Place:
-        """Function from an index in `_values` to the place; `first`: number of the first decoded line."""
+        """Function from an index in `_values` to the place `line/name`; `first`: number of the first decoded line."""
         names = self._names
 
         def of_member(member: int) -> str:
