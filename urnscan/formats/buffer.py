@@ -73,7 +73,7 @@ class Buffer(Reader):
         """View of all bytes in the buffer, from the next byte on; the position does not move.
 
         Reads on if they are fewer than `count`. The view often has more than `count` bytes, and fewer only if the end
-        or an error (in `error`, not raised) comes first. It is valid until the next call of a method.
+        or an error (in `error`, not raised) comes first. The view is valid until the next call of a method.
         """
         while self._end - self._start < count and self._fill(count):
             pass
@@ -175,7 +175,7 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Set `error` to None. If it was a DamageError, the bytes after the damage are read then; otherwise none.
+        """Set `error` to None. After a DamageError the bytes after the damage follow; after another error none.
 
         `seek` can no longer go back to bytes before the error.
         """
@@ -184,11 +184,10 @@ class Buffer(Reader):
         self._earliest = self._read
 
     def start_keeping(self, block: int) -> None:
-        """From now on, let `seek` go back to the current position and all later ones, and read about `block` bytes at a
-        time.
+        """From now on, let `seek` go back as far as the current position, and read about `block` bytes at a time.
 
-        For this, opens the file a second time (then `has_second` is true). If that is impossible, keeps the last bytes
-        in memory: after more than 32 MiB `seek` cannot go back so far.
+        For this, opens the file a second time (then `has_second` is true); if that is impossible, keeps the last bytes
+        in memory, at most 32 MiB.
         """
         self._block = block
         self._holds = True
@@ -214,9 +213,7 @@ class Buffer(Reader):
             self._earliest = self._position
 
     def can_seek(self, position: int) -> bool:
-        """Whether `seek` can go back to exactly `position`: the byte there is still kept, or can be read again from the
-        second opening of the file. Only after `start_keeping`.
-        """
+        """Whether `seek` can go back to exactly this position: its byte was not dropped. Only after `start_keeping`."""
         return position >= self._earliest
 
     def seek(self, position: int) -> None:

@@ -69,11 +69,11 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
 
 
 def _joined(neighbours: list[tuple[int, int]], data: memoryview) -> Iterator[tuple[int, int]]:
-    """Join adjacent extents that begin with the same two bytes, as reading fewer extents is faster. Yields start and
-    end of each.
+    """Yield start and end of the extents. Adjacent extents that begin with the same two bytes are joined.
 
-    `data`: first bytes of the request. A wrong extent begins with different bytes, so it is not joined.
+    `data`: first bytes of the request.
     """
+    # Reading fewer extents is faster. A wrong extent begins with different bytes, so it is not joined.
     first = start = neighbours[0][0]
     upto = start
     for begin, end in neighbours:
@@ -135,7 +135,6 @@ class _File:
                 yield Extent(start, end - start, _Unread(error))
 
     def _open(self, start: int, end: int) -> _Bytes:
-        """Open the file to read the bytes from `start` to before `end`. Raises SourceError."""
         if self._source.remote is None:
             return _Local(self._source)
         from urnscan.stores.objects import open_between  # noqa: PLC0415 (loaded only for URLs)
@@ -143,7 +142,6 @@ class _File:
         return open_between(self._source.remote, start, end)
 
     def _read(self, data: _Bytes, start: int, end: int) -> memoryview:
-        """Read the bytes from `start` to before `end`. Raises SourceError."""
         block = memoryview(bytearray(end - start))
         filled = 0
         while filled < len(block):
@@ -158,10 +156,7 @@ class _File:
             yield self._read(data, at, min(at + _REQUEST, end))
 
     def _pieces(self, begin: memoryview, rest: Iterator[memoryview]) -> Iterator[bytes | memoryview]:
-        """Yield the bytes of an extent: `begin` and `rest`; before a Zstandard frame the dictionary of the file.
-
-        Raises SourceError.
-        """
+        """Yield the bytes of an extent; before a Zstandard frame the dictionary of the file. Raises SourceError."""
         if begin[:4] == TEXT_FRAME:
             yield self._dictionary
         yield begin

@@ -139,8 +139,8 @@ _SHAPES = {
 
 
 def read_where(text: str) -> Where:
-    """Parse conditions with white space between them, as in `status=200 mime=text/html,text/plain captured=2024*`. The
-    names are in lower case; media types are in any case.
+    """Parse conditions with white space between them, as in `status=200 mime=text/html,text/plain captured=2024*`.
+    Names must be in lower case; media types may be in any case.
 
     Raises ArgumentError for a text without a condition, an unknown name, a missing value, and a condition that no
     record can fulfil (`status=ab`).
@@ -171,7 +171,6 @@ def _pattern(patterns: str) -> re.Pattern[str]:
 
 
 def _parts(glob: str) -> tuple[_Part, ...]:
-    """Parse a pattern with `*`, `?` and `[` to parts."""
     pieces = _GLOB_PART.findall(glob)
     return tuple(
         _Part(frozenset(filter(re.compile(translate(piece)).match, _VISIBLE)), piece.startswith("*"))

@@ -82,13 +82,13 @@ latin-1, shift_jis, gb18030 or cp037
 
 
 def find_codec(peek: Callable[[int], bytes], encoding: str | None) -> tuple[str | None, int]:
-    """Find the encoding of a text. Returns Python's name of it, None if the text is UTF-8 or is read unchanged; and the
-    number of bytes of the byte order mark that must be skipped.
+    """Find the encoding of a text. Returns Python's name of it (None: UTF-8, or the text is read unchanged), and the
+    number of bytes of a byte order mark to skip; the mark of UTF-8 is not skipped (0).
 
     `peek(count)` returns at least the first `count` bytes of the text, fewer only if there are no more. A byte order
-    mark has precedence over `encoding`, the name that the user gave; the mark of UTF-8 is not skipped (0). Without
-    both, UTF-16 and UTF-32 are recognised by NULs, if most characters are ASCII. Raises FatalError if there is no mark
-    and `encoding` is unknown or cannot be decoded, and the errors of `peek`.
+    mark has precedence over `encoding`, the name that the user gave. Without both, UTF-16 and UTF-32 are recognised by
+    NULs, if most characters are ASCII. Raises FatalError if there is no mark and `encoding` is unknown or cannot be
+    decoded, and the errors of `peek`.
     """
     # As few bytes as possible, because a pipe may have no more bytes yet.
     head = peek(1)
@@ -123,9 +123,7 @@ def has_control(data: bytes) -> bool:
 
 
 def _by_nuls(head: bytes) -> str | None:
-    """The codec of UTF-32 or UTF-16, if at least three of four units of `head` are printable ASCII and no unit is NUL;
-    else None. A unit has 4 or 2 bytes.
-    """
+    """The codec of UTF-32 or UTF-16, if three of four units are printable ASCII and no unit is NUL; else None."""
     head = head[:_TELLING]
     # Then at least three of eight bytes are NUL.
     if 3 * head.count(0) < len(head) - 3:
@@ -206,7 +204,8 @@ class Transcoder(PieceReader):
         self._reader.close()
 
     def _next(self) -> bytes | None:
-        """Decode the bytes of a single read, so that text from a slow pipe is not delayed; None at the end."""
+        """Decode the bytes of a single read; None at the end."""
+        # A single read: text from a slow pipe must not wait.
         if self._ended:
             return None
         try:

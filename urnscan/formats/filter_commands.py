@@ -159,10 +159,8 @@ class Filtered(Reader):
 
 @contextlib.contextmanager
 def _guard() -> Iterator[subprocess.Popen[bytes]]:
-    """Context with a process that kills a command if this process is killed (by Spark, or for lack of memory).
-
-    Raises OSError.
-    """
+    """Context with a process that kills a command if this process is killed. Raises OSError."""
+    # For example by Spark, or for lack of memory.
     words = ["sh", "-c", _GUARD_SCRIPT]
     with subprocess.Popen(  # noqa: S603 (a constant)
         words, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True

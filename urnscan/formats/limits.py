@@ -51,15 +51,12 @@ class Budget:
         self._on_read(byte_count)
 
     def count_unfolded(self, byte_count: int) -> None:
-        """Add to the number of bytes that came out of the input, unpacked. Raises LimitError beyond a limit."""
+        """Add to the number of bytes that came out of the input (unpacked, converted). Raises LimitError."""
         self._unfolded += byte_count
         self.check_announced(0)
 
     def check_announced(self, byte_count: int) -> None:
-        """Raise LimitError if `byte_count` more bytes, which a header announces, would exceed a limit. Counts nothing.
-
-        Called before memory is allocated for the bytes.
-        """
+        """Raise LimitError if `byte_count` more bytes, as a header announces, would exceed a limit. Counts nothing."""
         limits = self._limits
         if not self.allows(byte_count):
             if self._unfolded + byte_count > limits.size:
@@ -85,7 +82,7 @@ class Budget:
         return LimitError(self._name, f"{what}; the rest is not read; {option} allows more")
 
     def failed_checksum(self, name: str, what: str) -> None:
-        """Add a SourceError about a failed checksum to the collected errors; raises nothing.
+        """Add (not raise) a SourceError about a failed checksum to the collected errors.
 
         `name`: of the input or member; `what`: subject of the message, as in "the CRC-32 of member 3".
         """
@@ -94,7 +91,7 @@ class Budget:
     def collect(self, error: SourceError) -> None:
         """Add an error that does not end reading to the collected errors, which are reported after the text.
 
-        Raises nothing. After 10,000 errors, more are only counted.
+        After 10,000 errors, more are only counted.
         """
         if len(self._wrong) < _MOST_WRONG:
             self._wrong.append(error)

@@ -48,12 +48,10 @@ class _Copy:
     """A copy in the folder of temporary files, removed at the latest when `Processes` end."""
 
     def __init__(self, suffix: str) -> None:
-        """Make an empty file. Raises OSError."""
         self._file = tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix, delete=False)  # noqa: SIM115 (`fill`)
         self.path = self._file.name
 
     def fill(self, reader: Reader) -> None:
-        """Copy the bytes of a reader. Raises OSError, and the errors of the reader."""
         view = memoryview(bytearray(_BLOCK))
         with self._file as file:
             while got := reader.read_into(view):

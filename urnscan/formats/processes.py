@@ -60,10 +60,7 @@ class Processes:
         self.remove(process)
 
     def end(self) -> None:
-        """Kill all processes, idle ones too, and remove the temporary copies; any thread may call this method.
-
-        This object can be used further: more processes may be added.
-        """
+        """Kill all processes, idle ones too, and remove the temporary copies; any thread may call this method."""
         _end(self._running, self._idle)
 
 

@@ -73,7 +73,7 @@ class Registry:
         """Return the form of the next bytes of `reader`, whose position does not move; None if they have no form (text
         or other bytes), or if there are none.
 
-        Reads as few bytes as possible, as a pipe may be slow. `layer`: name, options and limits of the bytes.
+        Of an input it reads as few bytes as possible, as a pipe may be slow. `layer`: name, options and limits.
         """
         head = reader.head(_TELLING if layer.depth else 1)
         while True:

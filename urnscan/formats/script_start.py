@@ -14,16 +14,15 @@ _WATCH = 0.5  # seconds
 
 
 def _end_with(parent: int) -> None:
-    """Wait until the process `parent` (its id) is no longer the parent of this process, then end this process."""
+    """Wait until the parent process (its id is `parent`) has ended, then end this process."""
     while os.getppid() == parent:
         time.sleep(_WATCH)
     os._exit(1)
 
 
 def main() -> None:
-    """Run a script in this process: `sys.argv` has its path and the maximum bytes of memory.
-
-    Some systems cannot limit the memory. The process ends when its parent process ends.
+    """Run a script in this process. `sys.argv` contains its path and the maximum bytes of memory, which some systems
+    cannot limit.
     """
     script, data = sys.argv[1:]
     # If the system supports limits.

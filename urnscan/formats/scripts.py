@@ -11,8 +11,8 @@ def start_python(*words: str, **options: Any) -> subprocess.Popen[bytes]:  # noq
 
     `words`: arguments of Python, such as the path of a script; `options`: options of `subprocess.Popen`.
 
-    The process finds the modules that this process finds, but not those in the folder of the script and in the working
-    folder, which may hide modules of libraries.
+    The process finds the modules that this process finds, and not those in the folder of its script and in the working
+    folder.
     """
     paths = os.pathsep.join(path for path in sys.path if path)
     return subprocess.Popen([sys.executable, "-P", *words], env={**os.environ, "PYTHONPATH": paths}, **options)  # noqa: S603

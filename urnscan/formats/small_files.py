@@ -119,7 +119,7 @@ class Doubts(NamedTuple):
         return cls(begins, may_stand, sign_ends, data, ends)
 
     def of_texts(self, data: ByteArray, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each file `data[start:end]`, whether it may not be plain text: by a signature, or NUL in its first bytes.
+        """For each file `data[start:end]`, whether it may not be plain text: by a signature, or NUL in 4,096 bytes.
 
         Returns an array of the length of `starts`.
         """

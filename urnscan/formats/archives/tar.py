@@ -45,18 +45,18 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
     """Whether a file that begins with `head` is a tar archive: its first 512 bytes contain a NUL, and are a header with
     a valid checksum.
 
-    A shorter `head` gives None (more bytes are needed) if it contains a NUL and may begin a header; otherwise False,
-    also if only the NUL is missing, as text from a slow pipe must not wait.
+    For a shorter `head`: None (more bytes are needed) if it contains a NUL and may begin a header, otherwise False.
     """
     if len(head) >= BLOCK:
         return b"\0" in head[:BLOCK] and _parse(head[:BLOCK]) is not None
     name = head[:100]
+    # Without a NUL: text from a slow pipe must not wait.
     return None if b"\0" in head and (b"\0" not in name or _NAME.fullmatch(name)) else False
 
 
 def _has_nuls(head: bytes, _: Layer) -> bool | None:
     """Whether a file with the suffix .tar is a damaged tar archive: it has a NUL in its first 512 bytes, and no byte
-    order mark of UTF-16 or UTF-32. None if `head` is shorter and has neither.
+    order mark. None if more bytes are needed.
     """
     if head.startswith(WIDE_MARKS):
         return False
@@ -64,18 +64,18 @@ def _has_nuls(head: bytes, _: Layer) -> bool | None:
 
 
 def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the files of a tar archive, or of several joined ones, as members; and errors about damaged parts, and
-    about files that are not read (sparse files).
+    """Yield the files of a tar archive, or of several joined ones, as members; and errors about damaged parts and
+    sparse files, which are not read.
 
     Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Links,
     folders, devices and empty files are only counted. `layer`: names and limits of the archive. Raises SourceError if
-    the rest of the archive cannot be read, and LimitError.
+    the rest of the archive cannot be read.
     """
     return _TarMembers(_TarBytes(Buffer.of(reader)), layer).members()
 
 
 class _TarBytes(Reader):
-    """Reader of the bytes of an archive that remembers the errors of `buffer`; closing it leaves `buffer` open."""
+    """Reader of the archive that remembers errors of `buffer`, and leaves it open when closed."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
@@ -120,9 +120,7 @@ class _TarMembers:
                 yield error
 
     def _run(self) -> MemberRun | None:
-        """Take the next members that are complete in the buffer. None if there are none, or if the next member must be
-        read by `_next`, for example after damage or an extension header.
-        """
+        """Take the next members that are complete in the buffer. None if the next one must be read by `_next`."""
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
         data = self._source.buffer.peek(_RUN)
@@ -135,9 +133,7 @@ class _TarMembers:
         return run if run.end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Read the next header, and yield its member or errors, if any. After damage only search for a header, and
-        yield nothing. Raises SourceError.
-        """
+        """Read the next header, and yield its member or error, if any; after damage, search for a header instead."""
         source = self._source
         if self._searching or source.damage:
             self._search()
@@ -164,30 +160,21 @@ class _TarMembers:
         return SourceError(self._layer.name, reason)
 
     def _pass_over(self, member: LengthReader, size: int) -> None:
-        """Skip the unread rest of a member of `size` bytes and its padding; nothing if the member is cut off.
-
-        Raises SourceError if the archive ends before.
-        """
+        """Skip the unread rest of a member of `size` bytes, and its padding. Raises SourceError."""
         if not member.is_cut:
             if member.left:
                 skip(member, member.left)
             self._skip_padding(size)
 
     def _skip_padding(self, size: int) -> None:
-        """Skip the padding after a member of `size` bytes, up to the next block of 512 bytes.
-
-        Raises SourceError if the archive ends before.
-        """
         padding = -size % BLOCK
         if skip(self._source, padding) < padding:
             self._ended = True
             raise self._error(f"truncated tar file (at byte {self._source.buffer.tell()}, before its end)")
 
     def _search(self) -> None:
-        """Search the next bytes for a header, and go to it; without one, skip bytes, so that the next call searches on.
-
-        If bytes were lost, only headers with a magic string are recognised.
-        """
+        """Go to the next header in the buffered bytes; without one, skip bytes, and let the next call search on."""
+        # If bytes were lost, only headers with a magic string are recognised.
         source = self._source
         head = source.buffer.head(_SEARCHED)
         at = _find_header(head, anywhere=source.damage)
@@ -204,10 +191,9 @@ class _TarMembers:
             skip(source, len(head) - BLOCK + 1 if source.damage else len(head) // BLOCK * BLOCK)
 
     def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
-        """Read an extension header (GNU long name, pax), and store its records, which are about the next member or all
-        later members.
+        """Read an extension header (GNU long name, pax), and store its records for the next member or all later ones.
 
-        Yields an error if it has more than 1 MiB, and skips it. Raises SourceError if it is damaged or truncated.
+        Yields an error, and skips it, if it has more than 1 MiB. Raises SourceError if it is damaged or truncated.
         """
         if header.size > LONGEST_EXTENSION:
             what = f"the extension header at byte {at} has {header.size:,} bytes"
@@ -229,10 +215,9 @@ class _TarMembers:
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
 
     def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
-        """Yield the member after `header` (an error for a sparse file), then skip what is unread; a member without data
-        is only counted. Raises SourceError.
+        """Yield the member after `header` (an error for a sparse file); a member without data is only counted.
 
-        `block`: the bytes of the header; `at`: its offset.
+        `block`: the bytes of the header; `at`: its offset. Raises SourceError.
         """
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
@@ -266,9 +251,7 @@ class _TarMembers:
 
 
 def _others(data: memoryview) -> MemberRun:
-    """The files at the beginning of `data`, up to the first member that is incomplete or not an ordinary file with
-    data; at most 64 files.
-    """
+    """The ordinary files with data at the beginning of `data`, up to any other or incomplete member; at most 64."""
     texts: list[tuple[Label, int, int]] = []
     end = 0
     while len(texts) < _FEW and (start := end + BLOCK) < len(data):
@@ -284,7 +267,7 @@ def _others(data: memoryview) -> MemberRun:
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
-    """The header in a block of 512 bytes; None if the block is not a header with a valid checksum."""
+    """The header in a block of 512 bytes; None if the block is not a valid header."""
     if not _CHECKSUM.fullmatch(block, 148, 156):
         return None
     try:
@@ -298,9 +281,7 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Index of the first header in `head`, None without one. `anywhere`: at any byte, with a magic string; else at
-    multiples of 512.
-    """
+    """Index of the first header in `head`. `anywhere`: at any byte, with a magic string; else at multiples of 512."""
     last = len(head) - BLOCK
     starts: Iterable[int] = range(0, last + 1, BLOCK)
     if anywhere:

@@ -58,7 +58,7 @@ class MemberRun(NamedTuple):
 
 class UsualFiles:
     """Finds the members of a tar archive whose headers are usual: all numbers are octal digits, and no extension header
-    changes the name, the size or the holes. Reused for many blocks of bytes, as it has the buffers for compiled code.
+    changes name, size or holes. One object is for many blocks of bytes.
     """
 
     def __init__(self) -> None:
@@ -99,9 +99,8 @@ def name_of(block: bytes) -> str:
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
     """Find members up to an unusual or incomplete member; copy the headers of files to `heads`.
 
-    Writes for each file its start and end in `data`, and the end of its name in `heads`, to the three rows of `spans`.
-    Returns the number of files, the number of members without data, and the index in `data` after the last member and
-    the pax headers after it.
+    Writes start and end of each file in `data`, and the end of its name in `heads`, to the three rows of `spans`.
+    Returns the number of files, the number of members without data, and the index after all these in `data`.
     """
     starts, ends, name_ends = spans[0], spans[1], spans[2]
     count = passed = at = 0

@@ -63,15 +63,15 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with a suffix of WARC is a damaged WARC file: a line in its first 1,024 bytes begins with a field
-    (`WARC-Type:`) or a version (`WARC/1`). None if `head` is shorter and has no such line.
+    """Whether a file with a suffix of WARC is a damaged WARC file: a line in its first 1,024 bytes begins like
+    `WARC-Type:` or `WARC/1`. None if more bytes are needed.
     """
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the records of a WARC file as members; and errors about damaged parts, and about the first segment of a
-    record that is in several segments, as segments are not joined.
+    """Yield the records of a WARC file as members; and errors about damaged parts, and about the first segment, as
+    segments of a record are not joined.
 
     Small records come together as `Texts`. A member or `Texts` may be used until the next item is requested. `layer`:
     names and limits of the file. Raises SourceError if the rest of the file cannot be read.
@@ -127,9 +127,7 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are complete in the buffer and whose text is not coded. None if there are none, or
-        if nothing inside this file may be opened.
-        """
+        """Take the next records that are complete in the buffer and whose text is not coded; None without a record."""
         if self._layer.is_deepest:
             return None
         data = self._buffer.peek(_RUN)
@@ -143,9 +141,7 @@ class _WarcRecords:
         return texts
 
     def _unusual(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the records at the beginning of `data`, and the index after them: up to the first that is
-        incomplete, coded or a segment, at most 16; without any no texts and 0.
-        """
+        """The texts of the first records (at most 16) that are complete and not coded, and the index after the last."""
         texts: list[tuple[Label, int, int]] = []
         end = 0
         while len(texts) < _FEW:
@@ -169,10 +165,8 @@ class _WarcRecords:
         return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next byte, and return its fields. If it is not a header, return the reason as a str;
-        then the position does not move.
-
-        None at the end, and where reading failed (`Buffer.error`).
+        """Take the header at the next byte, and return its fields. Without a header, return the reason (a str), and
+        keep the position. None at the end, and where reading failed.
         """
         buffer = self._buffer
         data = buffer.peek(_SIGN)
@@ -195,9 +189,7 @@ class _WarcRecords:
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
-        """Yield a record as a member, and its errors. Returns whether bytes of it were lost, so that its end is
-        unknown. `at`: offset of its header.
-        """
+        """Yield a record and its errors. Returns whether bytes of it were lost, so that its end is unknown."""
         name = self._before = _name(fields) or f"byte {at}"
         if _is_continuation(fields) and not self._has_told_segments:
             self._has_told_segments = True
@@ -212,12 +204,10 @@ def open_record(
     block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
 ) -> Iterator[Member | SourceError]:
     """Yield a record of a web archive as a member with the name `name`, whose reader gives the body of an HTTP message
-    (`is_http`) or all of `block`. Then skip what the caller left unread in `block`, and yield the error that ends it,
-    if any.
+    (`is_http`) or all of `block`. Then skip what the caller left unread in `block`; if that fails, yield the error.
 
-    If nothing inside the archive may be opened (`--max-depth`), yields an error instead of the member. `block`: reader
-    of the record after its header. `capture`: metadata of the record. `layer`: names and limits of the archive. Raises
-    LimitError.
+    If the limit of nesting is reached, yields an error instead of the member. `block`: reader of the record after its
+    header. `layer`: names and limits of the archive. Raises LimitError.
     """
     try:
         inner = layer.inside(name, capture)
@@ -229,9 +219,7 @@ def open_record(
 
 
 def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:
-    """The fields of a header (`data`), or the reason (a str) why `data` is not a header. `end`: match of _HEADER_END
-    at the end of `data`.
-    """
+    """The fields of a header (`data`), or the reason why `data` is not a header. `end`: match of _HEADER_END."""
     if end["next"]:
         return "a header ends where another begins"
     if not _VERSION_LINE.match(data):
@@ -250,7 +238,7 @@ def _capture(fields: _Fields, head: bytes = b"") -> Capture:
 
 
 def _name(fields: _Fields) -> str:
-    """The name of a record: target URI and record ID, those that it has, with a space between; "" without both."""
+    """The name of a record: target URI and record ID, with a space between. If one is missing, the other alone."""
     uri = fields.get(b"warc-target-uri", b"")
     # The grammar of version 1.0 puts the URI into angle brackets, its examples do not.
     if uri.startswith(b"<") and uri.endswith(b">"):

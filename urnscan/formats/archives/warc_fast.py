@@ -43,7 +43,7 @@ _TOKEN[np.frombuffer(b"!#$%&'*+.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg
 
 class UsualRecords:
     """Finds the usual records of a WARC file: with CR LF line ends and a record ID, not folded, not a segment, and
-    without a coding of an HTTP body. Reused for many blocks of bytes, as it has the buffers for the compiled code.
+    without a coding of an HTTP body. One object is for many blocks of bytes.
     """
 
     def __init__(self, name_of: Callable[[dict[bytes, bytes]], str]) -> None:
@@ -221,9 +221,6 @@ def _is_start_line(data: ByteArray, at: int, end: int) -> bool:
 
 @inner
 def _is_http(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record contains an HTTP message: by Content-Type or, without one, by WARC-Type (response, request,
-    revisit).
-    """
     start, end = span[_TYPE], span[_TYPE + 1]
     if end > start:
         return end - start >= len(_HTTP_TYPE) and _is(data, start, _HTTP_TYPE)
@@ -232,14 +229,13 @@ def _is_http(data: ByteArray, span: _Spans) -> bool:
 
 @inner
 def _is_kind(data: ByteArray, span: _Spans, kind: ByteArray) -> bool:
-    """Whether the WARC-Type of a record is `kind`."""
     start, end = span[_KIND], span[_KIND + 1]
     return bool(end - start == len(kind) and _is(data, start, kind))
 
 
 @inner
 def _has_id(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record has an ID that ends with ">": then its name, which ends with the ID, has no suffix of a form."""
+    """Whether a record has an ID that ends with ">": names that end so have no suffix of a form."""
     return bool(span[_ID + 1] > span[_ID] and data[span[_ID + 1] - 1] == _GREATER)
 
 

@@ -46,8 +46,8 @@ def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceEr
     about members that cannot be read (encrypted, unknown compression).
 
     Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Members
-    whose header announces no data, such as folders, are only counted. `layer`: names and limits of the archive. Raises
-    SourceError if the rest of the archive cannot be read, and LimitError.
+    without data, such as folders, are only counted. `layer`: names and limits of the archive. Raises SourceError if the
+    rest of the archive cannot be read.
     """
     return _ZipMembers(reader, layer).members()
 
@@ -151,9 +151,7 @@ class _ZipMembers:
             self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
-        """Take the next small members that are complete in the buffer and undamaged. None if there are none, or if
-        nothing inside this archive may be opened.
-        """
+        """Take the next small members that are complete in the buffer and undamaged; None without a member."""
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
@@ -213,9 +211,8 @@ class _ZipMembers:
             yield SourceError(self._layer.name, reason)
 
     def _entry(self) -> Iterator[Member | SourceError]:
-        """Read the header of a member, yield the member (an error if it cannot be read), and go to the next record.
-
-        A member without data is only counted. Raises CutError.
+        """Read the header of a member, yield the member (an error if it cannot be read; nothing if it has no data), and
+        go to the next record. Raises CutError.
         """
         buffer = self._buffer
         fixed = bytes(buffer.read(FIXED))
@@ -240,8 +237,9 @@ class _ZipMembers:
             self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
-        """Go to the record after a member, which may be partly read or have a wrong size; if no record is there, let
-        the next step search for one. Raises CutError.
+        """Go to the record after a member, which may be partly read; if no record is there, let `_search` find one.
+
+        Raises CutError.
         """
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
@@ -266,9 +264,7 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to `position`, to search there. Returns False, and stays, if it is not before the current position or
-        not in the buffer any more, or if the way back is too long: 256 MiB for all calls together.
-        """
+        """Go back to `position`, to search there. False if that is impossible, or all ways back exceed 256 MiB."""
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
             return False
@@ -281,9 +277,9 @@ class _ZipMembers:
         return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
-        """Search the next bytes for a record, and go to it; without one, skip bytes, so that the next call searches on.
+        """Go to the next record in the buffered bytes; without one, skip bytes, and let the next call search on.
 
-        Raises CutError at the end of the bytes.
+        Raises CutError at the end.
         """
         buffer = self._buffer
         buffer.drop_kept()
@@ -310,9 +306,8 @@ class _ZipMembers:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """Go on after a CutError. Returns the error to report, None if it is already reported.
-
-        Raises the error of the reader if no more bytes can be read, and it is not yet reported.
+        """Go on after a CutError. Returns the error to report, None if it is already reported; raises it if it ends
+        reading.
         """
         buffer, error = self._buffer, self._buffer.error
         if error is not None:

@@ -99,8 +99,8 @@ class Header:
 
     @staticmethod
     def is_plausible(fixed: bytes) -> bool:
-        """Whether the 30 bytes `fixed`, which begin with the signature of a local header, may be one, and not other
-        data: they have a possible version, a known method, possible flags and a name.
+        """Whether 30 bytes that begin with the signature of a local header may be one: version, flags, method and
+        length of the name have possible values.
         """
         version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
@@ -120,8 +120,8 @@ class Header:
         """Yield the unpacked bytes of the member whose data begin at the position of the buffer; the position moves to
         their end, before a descriptor. Does not compare checksum and size with the header.
 
-        Only for a member without a `refusal`. A piece may be used until the next is requested. Raises CutError (the bytes end inside the member), BrokenError
-        (damaged) and, if the compression has its own checksum, ChecksumError.
+        Only for a member without a `refusal`. A piece may be used until the next is requested. Raises CutError (the
+        bytes end inside the member), BrokenError (damaged) and, if the compression has a checksum, ChecksumError.
         """
         if self.method == _STORED:
             if self.compressed is None:
@@ -182,9 +182,8 @@ class Whole(NamedTuple):
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
     """Find the descriptor (checksum and sizes after a member) at the position of the buffer, which does not move.
 
-    Returns its length in bytes, and whether its values are `crc`, `compressed` and `size`. A descriptor with other
-    values is recognised by the header after it; (0, False) if none is recognised. Raises CutError if none is recognised
-    and fewer than 24 bytes are left.
+    Returns its length in bytes, and whether its values are `crc`, `compressed` and `size`; (0, False) if none is
+    recognised. Raises CutError if none is recognised and fewer than 24 bytes are left.
     """
     head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
     length = 0
@@ -215,10 +214,8 @@ def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
 
 
 def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
-    """Yield the bytes up to the descriptor of a stored member of unknown size. Raises CutError without a descriptor.
-
-    The descriptor is recognised by a signature, and by sizes that are equal to the number of bytes before.
-    """
+    """Yield the bytes up to the descriptor of a stored member of unknown size. Raises CutError without a descriptor."""
+    # The descriptor is recognised by a signature, and by sizes that are equal to the number of bytes before.
     position = 0
     while True:
         head = buffer.peek(_SEARCHED)

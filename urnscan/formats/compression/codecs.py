@@ -163,7 +163,6 @@ class Unpacked(Reader):
         self._buffer.stop_keeping()
 
     def _read(self) -> Generator[bytes | SourceError, None, None]:
-        """Yield pieces of text, and errors at their place."""
         buffer = self._buffer
         while True:
             buffer.drop_kept()
@@ -193,9 +192,7 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _whole(self) -> Iterator[bytes]:
-        """Yield the text of all further members, by `decode_whole`; nothing if that is impossible. After damage, go
-        back to the first of them, to decode them singly.
-        """
+        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly."""
         decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():
             return
@@ -220,8 +217,7 @@ class Unpacked(Reader):
     def _member(self) -> Iterator[bytes | SourceError]:
         """Yield the text of the member at the position, and errors.
 
-        Bytes that a search found may only look like a member. Their text is yielded only if 1,024 bytes or all of it
-        can be decoded; otherwise only a byte is skipped.
+        Bytes that a search found may only look like a member: text is yielded if 1,024 bytes or all of it is decoded.
         """
         buffer = self._buffer
         start = buffer.tell()
@@ -258,10 +254,7 @@ class Unpacked(Reader):
             yield from self._fail(start, failure)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
-        """Report `failure`, the error of the member that began at `start`, and go to where reading or a search goes on.
-
-        A wrong checksum is not yielded, but collected.
-        """
+        """Report the error of the member that began at `start`, and go to where reading or a search goes on."""
         buffer, layer = self._buffer, self._layer
         named = f"the {self._codec.name} {self._codec.unit} at byte {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
@@ -287,10 +280,7 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Whether a member begins at the position, by its signature (or the first bytes of it, if no more follow).
-
-        First skips NULs (padding), except at the beginning of the file.
-        """
+        """Skip NULs (padding) after an earlier member. Returns whether a member begins at the position then."""
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
             buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))

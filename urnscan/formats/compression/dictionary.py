@@ -33,10 +33,7 @@ _ADVICE = "decompress the file first (zstd -d -D DICTIONARY)"
 class ZstandardFile:
     """Decoder of the frames of a Zstandard file, with the dictionaries in the file.
 
-    A call, `decoder(buffer)`, returns an iterator that takes the next frame and yields its unpacked bytes; it yields
-    nothing for a frame with a dictionary, which is stored for the frames after it, and for another skippable frame. The
-    iterator raises CutError if the bytes end before or inside the frame, BrokenError, ChecksumError, and LeftOutError
-    if the dictionary of the frame is missing or damaged.
+    A call, `decoder(buffer)`, returns an iterator that takes the next frame and yields its unpacked bytes.
     """
 
     def __init__(self, count: Callable[[int], object]) -> None:
@@ -49,11 +46,11 @@ class ZstandardFile:
         self._decompressors: Decompressors | None = None
 
     def __call__(self, buffer: Buffer) -> Iterator[bytes]:
-        """Take the frame at the position of the buffer, and yield its unpacked bytes; of a frame that contains a
-        dictionary, store the dictionary, and yield nothing.
+        """Take the frame at the position of the buffer, and yield its unpacked bytes. Yields nothing for a skippable
+        frame; if it contains a dictionary, stores this for the frames after it.
 
-        Raises CutError, BrokenError, ChecksumError; and LeftOutError if the frame needs a dictionary that is missing:
-        then the position is after the frame.
+        Raises CutError, BrokenError, ChecksumError; and LeftOutError if the frame needs a dictionary that is missing or
+        damaged: then the position is after the frame.
         """
         if self._take(buffer):
             return

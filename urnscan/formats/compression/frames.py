@@ -28,10 +28,9 @@ _Decompress: TypeAlias = Callable[[memoryview], bytes]
 
 
 class Decompressors:
-    """Pool of Zstandard decompressors for reuse, all with the same dictionary, or all without.
+    """Pool of Zstandard decompressors for reuse, all with the same dictionary, or all without."""
 
-    Making a decompressor takes as long as decoding a short frame.
-    """
+    # Making a decompressor takes as long as decoding a short frame.
 
     def __init__(self, dictionary: "ZstdCompressionDict | None" = None) -> None:
         self._dictionary = dictionary
@@ -156,7 +155,7 @@ def short_frame(data: bytes, at: int) -> ShortFrame | None:
     most 256 KiB, by the size in its header.
 
     None if no Zstandard frame with text begins there, or if it is not short, not complete in `data`, or needs more than
-    8 MiB of memory; also if fewer than 18 bytes follow `at`, as many as the longest header has.
+    8 MiB of memory; also if `data[at:]` has fewer than 18 bytes.
     """
     if len(data) < at + _LONGEST_HEADER or data[at : at + 4] != TEXT_FRAME:
         return None
@@ -193,7 +192,7 @@ def pass_over(buffer: Buffer) -> None:
 def _block(buffer: Buffer) -> tuple[int, bool]:
     """Number of bytes of the block at the position (with header), and whether it is the last; keeps the position.
 
-    Raises CutError, and BrokenError for a block that is too long.
+    Raises CutError, BrokenError.
     """
     size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
@@ -241,10 +240,7 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """Take the next `count` bytes, which must be whole blocks, and yield their text; `error`: what `decompress` raises.
-
-    Raises BrokenError, and CutError if the buffer ends before.
-    """
+    """Take the next `count` bytes, which must be whole blocks, and yield their text. Raises BrokenError, CutError."""
     data = buffer.peek(count)[:count]
     try:
         text = decompress(data)

@@ -62,8 +62,8 @@ class Decompressor(Protocol):
 
 
 class Decoding:
-    """Decoding of the stream at the position of a buffer. After an error the stream is decoded a second time, up to the
-    first byte that cannot be decoded, as the decompressor has lost the last text.
+    """Decoding of the stream at the position of a buffer. After an error the stream is decoded a second time, if that
+    is possible, up to the first byte that cannot be decoded.
 
     `new`: makes a decompressor; `error`: the exception that it raises for damage.
     """

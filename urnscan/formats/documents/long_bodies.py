@@ -38,7 +38,7 @@ _DELIMITER = re.compile(rb"[\r\n](?=--)")
 
 def check_depth(data: bytes, depth: int) -> None:
     """Raise ValueError if a mail message is attached too deep: inside more than 16 other messages, or more than 2 if it
-    has over 8 MiB. `data`: its bytes; `depth`: number of messages around it. Returns nothing.
+    has over 8 MiB. `data`: its bytes; `depth`: number of messages around it.
     """
     if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MOST_PARSED):
         raise ValueError("too many messages are attached in one another")
@@ -46,7 +46,7 @@ def check_depth(data: bytes, depth: int) -> None:
 
 def check_head(data: bytes, head: int) -> None:
     """Raise ValueError if the header of a mail message, `data[:head]`, has more than 1 MiB or 10,000 lines, or a field
-    `Content-…` of more than 16 KiB or 100 parameters. Returns nothing.
+    `Content-…` of more than 16 KiB or 100 parameters.
     """
     if head > _MOST_IN_HEAD:
         raise ValueError(f"its header has more than {_MOST_IN_HEAD:,} bytes")
@@ -107,9 +107,7 @@ def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
 
 
 def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:
-    """Replace the marks in a part, in place, by the bodies. Returns the number of marks; 0, and nothing is replaced, if
-    a mark is where the header of the part should end.
-    """
+    """Replace the marks in a part by bodies, in place. Returns the number of marks; 0 if a mark ended its header."""
 
     def body(found: re.Match[str]) -> str:
         return str(bodies[int(found[1])], "ascii", "surrogateescape")

@@ -93,10 +93,8 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
-    """Yield the parts of the message in the next `length` bytes, and then the bytes after it as the member `after`, if
-    this name is not empty.
-
-    Of a message that is too long, all bytes after `length` are the member `rest`.
+    """Yield the parts of the message in the next `length` bytes, then the bytes after it as a member with the name
+    `after`, unless this is empty; for a message over 64 MiB always, as `rest`.
     """
     data = buffer.head(length)[:length]
     buffer.skip(len(data))
@@ -143,8 +141,8 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 
 def _next(buffer: Buffer) -> bytes:
-    """Take the next message with the line `From ` before it, up to the next line `From ` (or by Content-Length, or at
-    most about 64 MiB); empty at the end.
+    """Take the next message with the line `From ` before it: up to the next line `From `, or by Content-Length; at most
+    about 64 MiB. Empty at the end.
     """
     data, searched = buffer.peek(_BLOCK), 0
     while True:

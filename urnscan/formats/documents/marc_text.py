@@ -110,8 +110,9 @@ class Subfields(PieceReader):
         self._reader.close()
 
     def _next(self) -> bytes | None:
-        """Read once, and return the complete lines that are there (perhaps none); at the end, before an error, and in a
-        very long line, all bytes. None after the end. Raises the errors of the reader.
+        """Read once, and return the complete lines; at the end, before an error and in a very long line, all bytes.
+
+        None after the end. Raises the errors of the reader.
         """
         if self._error is not None:
             error, self._error = self._error, None

@@ -83,10 +83,9 @@ def _plain(data: bytes, before: str) -> Parts | None:
 
 
 class _Part(Message):
-    """A part of a message. An attached message that is encoded is read as bytes, which are decoded later.
+    """A part of a message. An attached message that is encoded is read as bytes, which are decoded later."""
 
-    RFC 2046, 5.2.1, forbids encoded attached messages, and RFC 6532, 3.5, allows them; `email` would not decode them.
-    """
+    # RFC 2046, 5.2.1, forbids encoded attached messages, and RFC 6532, 3.5, allows them; `email` would not decode them.
 
     @property
     def encoding(self) -> str:

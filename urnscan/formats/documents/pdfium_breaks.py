@@ -177,8 +177,9 @@ class Breaks:
         return self._known_edges[number]
 
     def _neighbour(self, place: int, step: int) -> int:
-        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`; outside of the
-        text if there is none.
+        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`.
+
+        Without one, -1 or the length of the text.
         """
         place += step
         while 0 <= place < len(self._characters) and self._characters[place].isspace():

@@ -71,7 +71,7 @@ def contents(path: str) -> Iterator[_Frame]:
 
 @functools.cache
 def _breaks() -> ModuleType:
-    """The module `pdfium_breaks`, loaded from the file next to this file, so that the package is not imported."""
+    """The module `pdfium_breaks`, loaded from its file without the package."""
     file = Path(__file__).with_name("pdfium_breaks.py")
     spec = cast(ModuleSpec, importlib.util.spec_from_file_location(file.stem, file))
     module = importlib.util.module_from_spec(spec)
@@ -104,7 +104,6 @@ def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
 
 
 def _page(pdf: PdfDocument, page: PdfPage, name: str) -> Iterator[_Frame]:
-    """Yield the frames of a page: text, links, attached files."""
     with contextlib.closing(page.get_textpage()) as text:
         content = _breaks().Breaks(text, page, pdf).marked()
         if any(map(content.__contains__, _SIGNS)):
@@ -197,9 +196,9 @@ def main() -> None:
     """For each line of standard input (maximum CPU seconds, and the path of a PDF in hexadecimal digits), write the
     parts of the PDF to standard output as frames, and a frame END after them. Returns when standard input ends.
 
-    What cannot be read is a frame WRONG with the reason: without a name if pdfium cannot open the PDF or cannot be
-    loaded, with the name of a part, or with the name `rest` for an error of the system or of memory. If the CPU seconds
-    are used up, or pdfium crashes, the process ends without END. (Some systems cannot limit the CPU seconds.)
+    What cannot be read is a frame WRONG with the reason: without a name for the whole PDF, with the name of a part, or
+    with the name `rest` for an error of the system or of memory. If the CPU seconds are used up (some systems cannot
+    limit them), or pdfium crashes, the process ends without END.
     """
     out = sys.stdout.buffer
     for line in sys.stdin.buffer:

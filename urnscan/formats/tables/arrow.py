@@ -256,10 +256,8 @@ def _number(data: bytes, table: int, number: int) -> int:
 
 
 def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
-    """Unpacked bytes of a compressed batch; 0 for a batch that is not compressed.
-
-    Each buffer of a compressed batch begins with its unpacked size, or with -1 if the buffer is not compressed.
-    """
+    """Number of unpacked bytes of a compressed batch; 0 for a batch that is not compressed."""
+    # Each buffer of a compressed batch begins with its unpacked size, or with -1 if the buffer is not compressed.
     if not _field(metadata, batch, 3):
         return 0
     vector = _table(metadata, _field(metadata, batch, 2))
