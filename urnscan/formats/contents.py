@@ -20,7 +20,7 @@ _LONGEST_NAME = 200  # maximum characters of the name of an attached file
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text to scan: a plain file or a member of an archive, with a reader of its bytes.
+    """A text to scan, such as a plain file or a member of an archive, with a reader of its bytes.
 
     The reader may be used until the next document is requested.
     """
@@ -41,7 +41,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """A column of values of a table; each value is a separate text to scan."""
+    """Values of a table, from one or several columns; each value is a separate text to scan."""
 
     values: pa.Array
     """Array of strings or bytes, one for each row, or for each element of lists in a row; null: no value."""
@@ -93,7 +93,7 @@ class Label(NamedTuple):
 
 
 class Labels(Sequence[Label]):
-    """Sequence of the labels of texts, each made when it is asked for, as only texts with a match need a label."""
+    """Sequence of the labels of texts; each is made when it is asked for."""
 
     def __init__(self, make: Callable[[int], Label], numbers: range) -> None:
         """The label with index i is `make(numbers[i])`."""

@@ -23,7 +23,7 @@ def full_name(source: str, member: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Options of a run about reading its inputs: encoding, columns, limits, conditions and filters."""
+    """Options of a run about reading its inputs, such as encoding, columns and limits."""
 
     encoding: str | None = None
     """Encoding of text without a byte order mark; None: the bytes are read unchanged."""
@@ -45,7 +45,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A level of nesting: an input, a member of an archive in it, or the bytes in a compressed file.
+    """A level of nesting, such as an input, a member of an archive in it, or the bytes in a compressed file.
 
     Has the names of this level, and the options and limits of the input. Immutable: methods return further layers.
     """

@@ -52,8 +52,8 @@ _BLOCK = 1 << 17  # bytes per read
 
 @functools.cache
 def check_encoding(name: str) -> str:
-    """Return Python's name of the text encoding `name`. Raises FatalError if there is no such text encoding, and for
-    some that cannot be decoded here (UTF-7, ISO 2022).
+    """Return Python's name of the text encoding `name`. Raises FatalError if there is no such text encoding, or if it
+    cannot be decoded here, as UTF-7 and ISO 2022.
 
     >>> check_encoding("Latin1")
     'iso8859-1'

@@ -109,9 +109,8 @@ class Archive(Form[Iterator[Document | Member | Texts | SourceError]]):
 
 
 class Table(Form[Iterator[Document | Values | SourceError]]):
-    """A form that contains rows and columns, such as Parquet. `open` yields columns of values, and errors. If the file
-    cannot be read as a table, it may yield an error that says so, then, instead of columns, a `Document`: the raw bytes
-    of the file, to be scanned as text.
+    """A form that contains rows and columns, such as Parquet. `open` yields values and errors. If the file cannot be
+    read as a table, it may yield an error that says so, and then the raw bytes as a `Document`, to be scanned as text.
     """
 
 

@@ -158,7 +158,7 @@ class Unpacked(Reader):
         return filled
 
     def close(self) -> None:
-        """Close the second opening of the file, needed to go back; the reader of the compressed bytes stays open."""
+        """Close the second opening of the file; the reader of the compressed bytes stays open."""
         self._parts.close()
         self._buffer.stop_keeping()
 

@@ -68,7 +68,7 @@ class ZstandardFile:
 
     def short(self, buffer: Buffer) -> bytes:
         """Take the next short frames that are complete in the buffer and undamaged, and return their unpacked bytes,
-        joined. Faster than a call of this object for each frame.
+        joined.
 
         Empty, and nothing is taken, if this object must be called for the next frame: for example if it is incomplete
         or damaged, needs a new dictionary, or has no size in its header or more than 256 KiB of text.

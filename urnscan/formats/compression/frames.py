@@ -142,7 +142,7 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
 
 
 class ShortFrame(NamedTuple):
-    """A Zstandard frame that is complete in memory, and unpacks to 1 byte to 256 KiB, a size that is in its header."""
+    """A Zstandard frame that is complete in memory, and unpacks to 1 byte to 256 KiB, by the size in its header."""
 
     end: int
     """Index after the frame."""

@@ -23,9 +23,10 @@ _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes of the first, secon
 
 
 class BrokenError(Exception):
-    """A member of a compressed file is damaged, or cannot be decoded for another reason. The text before was yielded.
+    """A member of a compressed file is damaged, or cannot be decoded for another reason. The text before that can be
+    decoded was yielded.
 
-    The message is the reason. If it is empty, the member is damaged about at the position of the buffer.
+    The message is the reason; often empty, for damage.
     """
 
 
@@ -41,7 +42,7 @@ class LeftOutError(Exception):
 
 
 class Decompressor(Protocol):
-    """Protocol of the decompressors of the standard library and of isal, each for one stream of compressed bytes."""
+    """Protocol of decompressors such as `lzma.LZMADecompressor`, each for one stream of compressed bytes."""
 
     @property
     def eof(self) -> bool:
