@@ -206,7 +206,7 @@ class Buffer(Reader):
     def drop_kept(self) -> None:
         """Drop the kept bytes before the position from memory: `seek` can no longer go back before the position.
 
-        Does nothing if no bytes are kept in memory, as with a second opening of the file (`has_second`).
+        Does nothing if no bytes are kept in memory.
         """
         if self._kept:
             del self._kept[: self._position - self._earliest]

@@ -179,7 +179,7 @@ def _parts(glob: str) -> tuple[_Part, ...]:
 
 
 def _can_fit(shape: Sequence[_Part], pattern: Sequence[_Part]) -> bool:
-    """Whether any text matches both patterns."""
+    """Whether there is a text that matches both patterns."""
     # Pairs of numbers: how many parts of each pattern match a common prefix.
     pairs, todo = {(0, 0)}, [(0, 0)]
     while todo:

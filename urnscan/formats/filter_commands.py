@@ -95,7 +95,7 @@ class Filtered(Reader):
             self._stack.close()
 
     def end(self) -> None:
-        """Kill the command, as `close` does; for the thread that ends the run. `read_into` then raises SourceError."""
+        """Kill the command, as `close` does; for the thread that ends the run. Reading then raises SourceError."""
         self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
@@ -126,7 +126,7 @@ class Filtered(Reader):
         return process
 
     def _listen(self, seconds: float) -> set[int]:
-        """Wait for output; store standard error. Returns the descriptors that have bytes or have ended."""
+        """Wait up to `seconds` for output; store standard error. Returns the descriptors with bytes or at their end."""
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
             data = os.read(self._err, _BLOCK)

@@ -119,26 +119,22 @@ class Doubts(NamedTuple):
         return cls(begins, may_stand, sign_ends, data, ends)
 
     def of_texts(self, data: ByteArray, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each file `data[start:end]`, whether it may not be plain text: by a signature, or NUL in 4,096 bytes.
-
-        Returns an array of the length of `starts`.
+        """For each file `data[start:end]`, whether it may not be plain text: by a signature, or NUL in its first 4,096
+        bytes.
         """
         are_doubtful = np.zeros(len(starts), np.bool_)
         _find_doubtful(data, starts, ends, self, are_doubtful)
         return are_doubtful
 
     def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
-        """For each name, whether its file may not be plain text: has one of the suffixes, or is not ASCII.
-
-        Returns an array with a value for each name.
-        """
+        """For each name, whether its file may not be plain text: the name has one of the suffixes, or is not ASCII."""
         are_doubtful = np.zeros(len(names.starts), np.bool_)
         _find_telling(names, self, are_doubtful)
         return are_doubtful
 
 
 class SmallFiles(NamedTuple):
-    """Result of `read_together`: which of the given files were read, from the first one on without gaps."""
+    """Result of `read_together`. The files that were read are the first `len(lengths)` of the given files."""
 
     lengths: Integers
     """For each file that was read its number of bytes."""
@@ -219,7 +215,7 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 @inner
 def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether `data` (not empty) may not be plain text: it begins with a signature, or has NUL in 4,096 bytes."""
+    """Whether `data` (not empty) may not be plain text: it begins with a signature, or has NUL near its start."""
     has_nul = False
     for byte in data[:HEAD]:
         has_nul |= byte == 0

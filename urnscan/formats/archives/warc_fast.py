@@ -120,7 +120,7 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
-    """Index after the header at `at` of a record; puts its fields into `span`. -1 if it is unusual or incomplete."""
+    """Index after the record header that begins at `at`; its fields are put into `span`. -1: unusual or incomplete."""
     last = min(len(data), at + HEADER)
     if last - at < len(_VERSION) + 3 or not _is(data, at, _VERSION):
         return -1
@@ -145,7 +145,7 @@ def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
 
 @inner
 def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
-    """Put start and end of the value of a field into `span`, if the name is in _FIELDS and has no value yet."""
+    """Put start and end of the value of the field `data[at:end]` into `span`, if its name is in _FIELDS and is new."""
     begin = 0
     for field in range(len(_NAME_ENDS)):
         name = _NAMES[begin : _NAME_ENDS[field]]
@@ -196,7 +196,7 @@ def _body(data: ByteArray, at: int, last: int) -> int:
 
 @inner
 def _is_start_line(data: ByteArray, at: int, end: int) -> bool:
-    """Whether a line is the start line of a response (not interim, 1xx) or of a request with a version."""
+    """Whether `data[at:end]` is the start line of an HTTP response (not interim, 1xx) or request with a version."""
     if end - at > 6 and _is(data, at, _HTTP):
         at += len(_HTTP)
         if not 0x30 <= data[at] <= 0x39:
@@ -254,7 +254,7 @@ def _number(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
-    """Whether a line is a field with the name `name`, with or without white space before the colon."""
+    """Whether the line `data[at:end]` is a field with this name, with or without white space before the colon."""
     if end - at <= len(name) or not _is(data, at, name):
         return False
     at += len(name)

@@ -116,9 +116,7 @@ class ZstandardFile:
         return True
 
     def _find(self, number: int) -> Decompressors:
-        """Decompressors for a frame whose header has the dictionary `number` (0: none). Raises _MissingError,
-        BrokenError.
-        """
+        """Decompressors for a frame whose header has the dictionary `number` (0: none). Raises _MissingError."""
         if self._bytes:
             data, self._bytes = self._bytes, b""
             self._open(data)

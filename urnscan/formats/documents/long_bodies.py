@@ -107,7 +107,7 @@ def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
 
 
 def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:
-    """Replace the marks in a part by bodies, in place. Returns the number of marks; 0 if a mark ended its header."""
+    """Replace the marks in `part` by bodies. Returns the number of marks; 0 if a mark ended the header of the part."""
 
     def body(found: re.Match[str]) -> str:
         return str(bodies[int(found[1])], "ascii", "surrogateescape")

@@ -164,7 +164,7 @@ def _next(buffer: Buffer) -> bytes:
 
 
 def _announced_length(data: memoryview) -> int:
-    """Index after a message by Content-Length, if a line `From ` follows there; else 0."""
+    """Index of the line `From ` after the first message in `data`, by its Content-Length; 0 if it is not there."""
     head = _HEAD_END.search(data)
     length = head and _CONTENT_LENGTH.search(data, 0, head.end())
     if not (head and length):
@@ -179,7 +179,8 @@ def _members(
 ) -> tuple[_NamedTexts, list[Member | SourceError]]:
     """The texts of a message, and the attached files as members; `before`: prefix of all names.
 
-    For a message that cannot be parsed: an error, and the member `message` with the bytes, undecoded.
+    If the message is not whole (`is_whole`) or cannot be parsed: no texts, but an error and the member `message` with
+    the bytes, undecoded.
     """
     from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
 

@@ -115,7 +115,7 @@ class Pdfium:
     def take(self, length: int) -> bytes:
         """Wait for the next `length` bytes of the output of the process, and return them.
 
-        Raises ProcessError if the process ends, or is silent for 60 seconds.
+        Raises ProcessError if the process ends before, or is silent for 60 seconds.
         """
         while len(self._output) < length:
             if not self._poll.poll(_PATIENCE * 1000):

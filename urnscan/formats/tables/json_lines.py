@@ -83,7 +83,7 @@ class UsualLines:
         return place
 
     def _spread(self, columns: Iterable[Sequence[Any]], unusual: Iterable[int]) -> None:
-        """Replace arrays by their elements; lines with an object in a column become unusual."""
+        """Replace arrays by their elements; lines with an object or a deeper array in a column become unusual."""
         cells = [*itertools.chain.from_iterable(zip(*columns, strict=True))]
         self._offsets = np.arange(0, len(cells) + 1, len(self._names))
         self._levels = []
@@ -126,7 +126,10 @@ class UsualLines:
 
 
 def _in_cells(place: Place, are_arrays: list[bool], offsets: npt.NDArray[np.int64]) -> Place:
-    """Function from an index to a place, after arrays were replaced by their elements; `place`: as before that."""
+    """Function from the index of a value to its place, after arrays were replaced by their elements.
+
+    `place`: that function before; `are_arrays`: which values were arrays; `offsets`: the new index of each old value.
+    """
     of_element = in_lists(place, offsets)
 
     def of_cell(cell: int) -> str:
