@@ -88,7 +88,7 @@ class Filtered(Reader):
         return 0
 
     def close(self) -> None:
-        """Kill the command, if it still runs, and remove the temporary copy of the file."""
+        """Kill the command, and remove the temporary copy of the file."""
         self._layer.reading.processes.remove(self)
         with self._lock:
             self._is_open = False

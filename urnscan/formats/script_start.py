@@ -21,9 +21,7 @@ def _end_with(parent: int) -> None:
 
 
 def main() -> None:
-    """Run a script in this process. `sys.argv` contains its path and the maximum bytes of memory, which some systems
-    cannot limit.
-    """
+    """Run a script in this process. `sys.argv` has its path and its maximum bytes of memory (not on every system)."""
     script, data = sys.argv[1:]
     # If the system supports limits.
     with contextlib.suppress(ImportError, OSError, ValueError):

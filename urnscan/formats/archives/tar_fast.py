@@ -70,7 +70,7 @@ class UsualFiles:
         files with bytes. `data` begins with a header.
 
         The texts of the files are slices of `data`. Members without bytes (folders, links, empty files) are only
-        counted, in `MemberRun.passed`.
+        counted, in `MemberRun.passed`. If nothing can be taken, `MemberRun.end` is 0.
         """
         count = passed = end = 0
         if data:

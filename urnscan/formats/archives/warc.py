@@ -127,7 +127,7 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are complete in the buffer and whose text is not coded; None without a record."""
+        """Take the next records that are complete in the buffer and whose text is not coded; None if there are none."""
         if self._layer.is_deepest:
             return None
         data = self._buffer.peek(_RUN)

@@ -151,7 +151,7 @@ class _ZipMembers:
             self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
-        """Take the next small members that are complete in the buffer and undamaged; None without a member."""
+        """Take the next small members that are complete in the buffer and undamaged; None if `_next` must read on."""
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
@@ -264,7 +264,7 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to `position`, to search there. False if that is impossible, or all ways back exceed 256 MiB."""
+        """Go back to `position`, to search there. False if that is impossible, or over 256 MiB with earlier calls."""
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
             return False

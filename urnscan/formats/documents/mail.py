@@ -141,9 +141,7 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 
 def _next(buffer: Buffer) -> bytes:
-    """Take the next message with the line `From ` before it: up to the next line `From `, or by Content-Length; at most
-    about 64 MiB. Empty at the end.
-    """
+    """Take the next message with the line `From ` before it, at most about 64 MiB; empty at the end."""
     data, searched = buffer.peek(_BLOCK), 0
     while True:
         if length := _announced_length(data):
