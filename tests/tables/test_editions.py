@@ -31,10 +31,10 @@ def test_no_column_hides_behind_a_word_of_pandas(table):
 @pytest.mark.full
 @pytest.mark.parametrize("table", TABLES)
 def test_no_column_wants_quotes_in_duckdb(table):
-    """Alone, behind the name of its table, in every clause, and as a name that is given."""
+    """Alone, after the name of its table, in every clause, and as a name after `AS`."""
     with duckdb.connect() as database:
         for name in TABLES[table]:
-            query = f'SELECT {name}, t.{name} AS {name}, 1 {name} FROM (SELECT 1 AS "{name}") AS t '
+            query = f'SELECT {name}, t.{name} AS {name}, 1 FROM (SELECT 1 AS "{name}") AS t '
             query += f"WHERE {name} > 0 GROUP BY {name} HAVING min({name}) > 0 ORDER BY {name}"
             assert database.sql(query).fetchall() == [(1, 1, 1)]
 

@@ -44,7 +44,7 @@ class Values:
     """Values of a table, from one or several columns; each value is a separate text to scan."""
 
     values: pa.Array
-    """Array of strings or bytes, one for each row, or for each element of lists in a row; null: no value."""
+    """Array of strings or bytes: for each row, its values (an element of a list is one value); null: no value."""
     place: Callable[[int], str]
     """Function from an index in `values` to the path of the value in the input: `7/url` is row 7 (from 0), column
     `url`, and `b.csv!/7/url` is the same in the member `b.csv` of an archive.

@@ -75,10 +75,10 @@ class Form(Generic[_Opened]):
     """Name for messages, with an article: "a Parquet file"."""
     open: Callable[[Reader, Layer], _Opened]
     """Function that opens a file: takes a reader of its bytes, which the caller closes, and its names and limits.
-    Returns a reader of the unpacked bytes (`Compression`), or an iterator of members (`Archive`) or columns (`Table`).
+    Returns a reader of the unpacked bytes (`Compression`), or an iterator of members (`Archive`) or values (`Table`).
     """
     recognise: Recognise = never
-    """Rule by the first bytes; called only for files whose first byte fits a signature in `signs`."""
+    """Rule by the first bytes; with `signs`, called only for files whose first byte fits a signature."""
     signs: tuple[Sign, ...] = ()
     """Signatures: `recognise` must return False for every file that begins otherwise. Empty: no restriction."""
     suffixes: tuple[str, ...] = ()

@@ -107,8 +107,7 @@ class TableFile:
         columns = [self._names[name] for name in names]
         with self._as_fatal():
             batches = self._file.iter_batches(max_rows, row_groups=groups, columns=columns, use_threads=True)
-            # Arrow 19 fails in a file without row groups.
-            for batch in batches if groups else ():
+            for batch in batches:
                 # Arrow does not check the dictionaries and the UTF-8 of a damaged file when it reads them.
                 batch.validate(full=True)
                 expected -= len(batch)
