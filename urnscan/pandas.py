@@ -38,7 +38,7 @@ class SeriesURN:
     series.
 
     A missing value has a missing result. Each different text is processed once. All methods raise ArgumentError if the
-    series is not text, and for an unknown option or value. `rules` are custom rules: a file, or the result of
+    series is neither text nor bytes, and for an unknown option or value. `rules` are custom rules: a file, or the result of
     `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError.
 
     >>> import pandas, urnscan.pandas
@@ -90,7 +90,8 @@ class SeriesURN:
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> pd.Series:
         """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with "; " between them.
 
-        A value that is not a URN has the code of `urnscan.InvalidURN`. Missing for a value without problems.
+        A value that is not a URN has one code, the reason (`InvalidURN.code` of the error that `urnscan.parse` raises).
+        Missing for a URN without problems.
 
         >>> import pandas, urnscan.pandas
         >>> pandas.Series(["urn:isbn:0-395-36341-1", "urn:isbn:0-395-36341-6", "urn:a b"]).urn.problem().tolist()[1:]
@@ -139,7 +140,8 @@ class SeriesURN:
         rules: Rules = None,
         progress: bool | None = None,
     ) -> pd.Series:
-        """The number of URNs in each value, as a series of the type Int64; 0 for a value without URNs.
+        """The number of URNs in each value, as a series of the type Int64; 0 for a value without URNs. A URN that
+        occurs twice counts twice.
 
         The options are those of `urnscan.scan`.
         """

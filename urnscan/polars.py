@@ -41,12 +41,12 @@ _Column = TypeVar("_Column", pl.Expr, pl.Series)
 @pl.api.register_series_namespace("urn")
 class ColumnURN(Generic[_Column]):
     """The namespace `urn` of an expression or a series of text. Each method returns an expression or a series with a
-    result for each value, null for null.
+    result for each value; the result of a null is null.
 
     Each different text is processed once. All methods raise ArgumentError for an unknown option or value, and for a
-    column that is not text; in an expression, the latter is an error of Polars with the same message, when the
-    expression is evaluated. `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`; a file
-    that cannot be read raises FatalError.
+    column that is neither text nor bytes; in an expression, the latter is an error of Polars with the same message,
+    when the expression is evaluated. `rules` are custom rules: a file, or the result of
+    `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError.
 
     >>> import polars, urnscan.polars
     >>> names = polars.DataFrame({"name": ["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None]})
@@ -90,7 +90,8 @@ class ColumnURN(Generic[_Column]):
     def problem(self, *, syntax: SyntaxName = "rfc2141", rules: Rules = None) -> _Column:
         """The problems of each value: codes of `urnscan.urn.problems.PROBLEMS` with "; " between them.
 
-        A value that is not a URN has the code of `urnscan.InvalidURN`. Null for a value without problems.
+        A value that is not a URN has one code, the reason (`InvalidURN.code` of the error that `urnscan.parse` raises).
+        Null for a URN without problems.
         """
         (options,) = read_options(locals(), Options)
         return self._mapped(partial(problems, options=options), pl.String())
@@ -109,7 +110,8 @@ class ColumnURN(Generic[_Column]):
         not_nid: str | Iterable[str] = (),
         rules: Rules = None,
     ) -> _Column:
-        """The canonical forms of the URNs in each value, from left to right, as a list; empty without URNs.
+        """The canonical forms of the URNs in each value, from left to right, as a list; an empty list for a value
+        without URNs.
 
         `urnscan.scan_frame` also returns the positions of the URNs. The options are those of `urnscan.scan`.
         """
@@ -129,7 +131,8 @@ class ColumnURN(Generic[_Column]):
         not_nid: str | Iterable[str] = (),
         rules: Rules = None,
     ) -> _Column:
-        """The number of URNs in each value, of the type Int64; 0 without URNs.
+        """The number of URNs in each value, of the type Int64; 0 for a value without URNs. A URN that occurs twice
+        counts twice.
 
         The options are those of `urnscan.scan`.
         """

@@ -38,7 +38,7 @@ class Spent:
 
 
 class Timings:
-    """Counter of the CPU time of all threads, the elapsed time, and the bytes or rows of each stage of a run.
+    """Counter of the CPU time of all threads together, the elapsed time, and the bytes or rows of each stage of a run.
 
     A stage is a key of `STAGES`, for example "scan". All methods may be called by several threads.
     """
@@ -53,9 +53,8 @@ class Timings:
 
     @contextlib.contextmanager
     def measure(self, stage: str) -> Iterator[None]:
-        """Context that adds to a stage the CPU time that this thread uses inside, and the elapsed time.
-
-        Elapsed time in which several threads are in contexts of the same stage counts once.
+        """Context manager that adds to a stage the CPU time that this thread uses inside the context, and the elapsed
+        time. Elapsed time in which several threads are inside contexts of the same stage counts once.
         """
         spent = self.spent[stage]
         with self._lock:
@@ -78,9 +77,8 @@ class Timings:
             self.spent[stage].amount += amount
 
     def steps(self, stage: str, items: Iterator[_Item]) -> Iterator[_Item]:
-        """Yield the items, unchanged, and add the time that `items` takes to make each of them to a stage.
-
-        What the caller does between two items is not added, and the items are not counted.
+        """Yield the items, unchanged. The time that `items` needs to make each item is added to the CPU time and the
+        elapsed time of the stage; the time of the caller between two items is not. The items are not counted.
         """
         while True:
             with self.measure(stage):
@@ -110,7 +108,7 @@ class Timings:
 class Pool:
     """Thread pool that starts functions in the order of submission, and measures their time by stage (`STAGES`).
 
-    A context manager: the exit waits for the running functions, and cancels the others.
+    A context manager: the exit waits for the functions that run, and cancels those that have not started.
     """
 
     def __init__(self, jobs: int) -> None:
@@ -150,9 +148,10 @@ class Pool:
         return self._executor.submit(measured)
 
     def results(self, stage: str, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Yield `work(item)` for each item, in the order of the items. Threads make up to `jobs` + 1 results ahead.
+        """Yield `work(item)` for each item, in the order of the items. Threads call `work`; up to `jobs` + 1 calls
+        are pending at a time.
 
-        Adds the time of the calls to a stage. An error of `work` is raised instead of its result, and ends the
+        The time of the calls is added to the stage. An error of `work` is raised instead of its result, and ends the
         iterator.
         """
         pending: deque[Future[_Result]] = deque()

@@ -18,7 +18,8 @@ def samples() -> Path:
 
     For the command: `urnscan "$(python -c 'import urnscan; print(urnscan.samples())')"`.
 
-    A wheel has the samples in the package, a checkout next to it. Raises FileNotFoundError if they were left out.
+    An installed package contains the samples; a checkout has them next to the package. Raises FileNotFoundError if
+    they are missing.
     """
     package = Path(__file__).parents[1]
     for place in (package, package.parent):

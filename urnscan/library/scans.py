@@ -86,8 +86,8 @@ class Scan:
 
     @checks_options
     def to_pandas(self, table: TableName = "classes") -> pd.DataFrame:
-        """Convert a table of the scan to a pandas frame, the same that `pandas.read_parquet` reads from the Parquet
-        file.
+        """Convert a table of the scan to a pandas frame, the same that `pandas.read_parquet` reads from the file of
+        `to_parquet`.
 
         `table` is "classes", "occurrences" or "rejects". Integers and flags that may be null have nullable types of
         pandas (`Int16`, `boolean`), so `~frame.valid` works. The metadata of the run are in `frame.attrs["urnscan"]`.
@@ -118,8 +118,8 @@ class Scan:
         argument is the path of a table; a table without a path is not written.
 
         Either all files appear, or none; with `force`, existing files are replaced. Raises FatalError if a file cannot
-        be written or, without `force`, exists already; ArgumentError if there is no path, and for `rejects` if the scan
-        collected no rejects.
+        be written or, without `force`, exists already, and if two paths are the same; SourceError for an invalid URL;
+        ArgumentError if there is no path, and for `rejects` if the scan was made without `rejects=True`.
         """
         self._write({"classes": classes, "occurrences": occurrences, "rejects": rejects}, ParquetOutput, force=force)
 
@@ -137,8 +137,9 @@ class Scan:
 
         A path must end in .csv or, for tabs instead of commas, in .tsv; with .gz, .bz2, .zst or .lz4 after that, the
         file is compressed. Either all files appear, or none; with `force`, existing files are replaced. Raises
-        FatalError if a file cannot be written or, without `force`, exists already; ArgumentError for another suffix, if
-        there is no path, and for `rejects` if the scan collected no rejects.
+        FatalError if a file cannot be written or, without `force`, exists already, and if two paths are the same;
+        SourceError for an invalid URL; ArgumentError for another suffix, if there is no path, and for `rejects` if the
+        scan was made without `rejects=True`.
         """
         paths = {"classes": classes, "occurrences": occurrences, "rejects": rejects}
         for path in paths.values():
@@ -185,7 +186,9 @@ class Scan:
     def _write(
         self, arguments: Mapping[str, str | os.PathLike[str] | None], opened: Callable[..., Any], *, force: bool
     ) -> None:
-        """Write the tables that have a path to outputs that `opened` makes. Raises the errors of `to_parquet`."""
+        """Write each table that has a path in `arguments` (name of the table -> path) to an output that `opened` makes.
+        Raises the errors of `to_parquet`.
+        """
         paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
         if not paths:
             raise ArgumentError("name a file for the classes, the occurrences or the rejects")
@@ -204,8 +207,8 @@ class Scan:
             commit_all(files, metadata)
 
     def _table(self, name: str) -> pa.Table:
-        """The table with this name. Raises ArgumentError for another name, and for rejects that the scan was not asked
-        for.
+        """The table `name`. Raises ArgumentError if it is not classes, occurrences or rejects, and for rejects if the
+        scan was made without `rejects=True`.
         """
         if name not in WRITTEN:
             raise ArgumentError(f"table is {', '.join(WRITTEN)}, not {name!r}")
@@ -238,7 +241,7 @@ class Scan:
         return html_counts(*self._counts()) + table + more + below
 
     def _counts(self) -> list[str]:
-        """The parts of the first line: counts in words."""
+        """The counts that `print` shows in the first line, as texts such as `21 occurrences`."""
         return [
             counted(self.report.occurrences, "occurrence"),
             counted(len(self), "class", "classes"),
@@ -247,12 +250,14 @@ class Scan:
         ]
 
     def _hints(self) -> list[str]:
-        """Sentences about options that would change occurrences."""
+        """Sentences that advise options which would change the result of the scan; empty if none would."""
         counts = {"untrimmed": self.report.untrimmed, "joinable": self.report.joinable}
         return hints(self.report, option, LISTS_REJECTS, **counts, has_rejects=self.rejects is not None)
 
     def _most_frequent(self, columns: list[str], most: int) -> pa.Table:
-        """Columns of the most frequent classes. Classes of the same frequency are sorted by `urn`."""
+        """The columns `columns` of the `most` classes with the most occurrences, the most frequent first. Classes with
+        equally many occurrences are sorted by `urn`.
+        """
         order = pc.sort_indices(self.classes, [("occurrence_count", "descending"), ("urn", "ascending")])
         return self.classes.select(columns).take(order[:most])
 
@@ -297,8 +302,8 @@ def scan(
     `progress`: whether to show a bar; None: in interactive sessions (a notebook, Python on a terminal), after half a
     second.
     The other parameters are the fields of `Options`, with the names and meanings of the command's options. `max_length`
-    is in bytes, and so are `max_size` and `memory`, also as text such as "500MB". `jobs` is the number of threads;
-    None: the number of cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
+    is in bytes; `max_size` and `memory` are in bytes, or texts such as "500MB"; `filter_timeout` is in seconds. `jobs`
+    is the number of threads; None: the number of cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
     namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and markup, or all;
     `resolver_tail` is keep or cut.
     Returns a `Scan` with the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form
@@ -342,7 +347,9 @@ def scan(
 
 
 def _arguments(paths: tuple[str, ...], cdx: str | None, options: Options) -> tuple[Argument, ...]:
-    """The inputs of a scan: the paths, or the records that an index names. Raises ArgumentError and FatalError."""
+    """The inputs of a scan: the paths, or, with `cdx`, the index with the records to read. Raises ArgumentError if
+    `cdx` does not go with the paths, FatalError if the index cannot be read.
+    """
     if cdx is None:
         return paths
     if len(paths) != 1 or paths == ("-",):

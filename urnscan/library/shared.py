@@ -37,8 +37,9 @@ def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) ->
     run calls to report progress.
 
     `wanted`: whether to show a bar; None: in a notebook or an interactive session. `stage` is the name of the first
-    stage; `total` returns the number of bytes to read, None if unknown. A FatalError in the context is raised again
-    with the first failure of the run in its message. Raises ArgumentError if `wanted` is not True, False or None.
+    stage; `total` returns the number of bytes to read, None if unknown. If inputs failed before a FatalError in the
+    context, the FatalError is raised again with the first failure in its message. Raises ArgumentError if `wanted` is
+    not True, False or None.
     """
     if wanted not in (None, True, False):
         raise ArgumentError(f"progress must be True, False or None, not {wanted!r}")
@@ -60,8 +61,8 @@ def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) ->
 
 
 def _failure_line(failure: SourceError) -> str:
-    """The failure as a line of text. If a text was passed as a path, the text is shortened, and functions for texts are
-    named.
+    """The failure as a line of text. If the path of the input is probably a text (white space or "urn:" is in it), the
+    line shortens the text, and names the functions for texts.
     """
     name = failure.source
     if not _IN_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
