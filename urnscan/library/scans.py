@@ -303,9 +303,9 @@ def scan(
     second.
     The other parameters are the fields of `Options`, with the names and meanings of the command's options. `max_length`
     is in bytes; `max_size` and `memory` are in bytes, or texts such as "500MB"; `filter_timeout` is in seconds. `jobs`
-    is the number of threads; None: the number of cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is lexical, resolution or
-    namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and markup, or all;
-    `resolver_tail` is keep or cut.
+    is the number of threads; None: the number of cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is
+    lexical, resolution or namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and
+    markup, or all; `resolver_tail` is keep or cut.
     Returns a `Scan` with the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form
     that were scanned as plain text are in `report.notes`. All tables are in memory: for very large inputs use the
     command.

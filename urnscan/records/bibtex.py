@@ -33,14 +33,18 @@ _DEPTH = 5
 
 
 def _text(end: bytes, entry: bool) -> bytes:
-    """Pattern of a text without braces and `end`. With `entry`, also without the beginning of another entry."""
+    """Pattern of a text without braces and without the bytes in `end`. With `entry`, the text ends before a line that
+    begins like an entry.
+    """
     if not entry:
         return rb"[^{}" + end + rb"]*+"
     return rb"[^{}\n" + end + rb"]*+(?>(?:\n(?!" + _BEGINS + rb")[^{}\n" + end + rb"]*+)*)"
 
 
 def _between(first: bytes, last: bytes, end: bytes, entry: bool, depth: int) -> bytes:
-    """Pattern of two delimiters and the text between them, in which there may be braces."""
+    """Pattern of the delimiters `first` and `last` and the text between them, in which there may be braces inside
+    braces, `depth` levels. `end` and `entry` are those of `_text`.
+    """
     inner = _between(rb"\{", rb"\}", b"", entry, depth - 1) if depth else rb"(?!)"
     return first + _text(end, entry) + rb"(?>(?:" + inner + _text(end, entry) + rb")*)" + last
 
@@ -140,8 +144,8 @@ class BibtexRecords(RecordReader):
         skipped. An entry that is never closed or too long is yielded as a `Damaged`; after it, reading goes on at the
         next line that begins like an entry.
 
-        `Cut.around` has the type (`book`), the number of bytes before the citation key, and whether regular
-        expressions can read the entry (False if its braces are nested too deep).
+        `Cut.around` has the type (`book`), the length of the beginning (`@book{`) in bytes, and whether regular
+        expressions can read the whole entry (False, for example, if its braces are nested too deep).
         """
         while begins := _take_to(buffer, _ENTRY):
             offset = buffer.offset
@@ -160,9 +164,8 @@ class BibtexRecords(RecordReader):
 
     def record(self, cut: Cut) -> Record:
         """Read the fields of an entry. Returns a `Record` with its ID (None if the entry has no citation key) and, by
-        the options of the reader: without `own`, texts to scan for URNs; with `own`, record-level identifiers; with
-        `keys`, identifiers by which duplicates are found (`oclc:1234`; not the citation key); with `described`, a
-        description. Raises nothing for a wrong field.
+        the options of the reader, texts to scan for URNs (with `own`, record-level identifiers instead), identifiers
+        that give keys (`keys`) and a description (`described`). Fields that cannot be read are left out.
         """
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)
@@ -210,7 +213,9 @@ def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | No
 
 
 def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
-    """Length of the entry whose delimiter is at `start`: 0 if never closed, more than `LONGEST` if too long."""
+    """Length in bytes of the entry at the start of the buffer, whose opening `delimiter` is at the distance `start`: 0
+    if it is never closed, more than `LONGEST` if it is too long.
+    """
     depth = lines_like_entries = 0
     is_quoted = False
     if delimiter == b"(":
@@ -255,7 +260,9 @@ def _without_deep_braces(entry: bytes) -> bytes:
 
 
 def _value(data: bytes) -> str:
-    """The text of a value; empty for pieces joined by `#` if a macro is among them."""
+    """The text of a value, without delimiters and commands; empty if the value joins pieces by `#` and one of them is a
+    macro (`"a" # jan`).
+    """
     parts: list[tuple[bytes, bytes]] = _PART.findall(data)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
         return ""
@@ -267,7 +274,9 @@ def _value(data: bytes) -> str:
 
 
 def _join_pieces(field: re.Match[bytes]) -> bytes:
-    """Join the pieces of a value in a field, except at macros, which may mean any text."""
+    """The field with the pieces of its value joined, except at macros, which may mean any text: `t = "a" # "b" # jan`
+    -> `t = "ab" jan ""`.
+    """
     parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
     if len(parts) < 2:
         return field[0]

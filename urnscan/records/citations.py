@@ -33,7 +33,9 @@ _RIS_LAYOUT = Layout(
 
 
 class RisRecords(TaggedRecords):
-    """Reader of RIS dumps. A record is from a line with the tag TY to a line with ER; its ID is in ID or AN."""
+    """Reader of RIS dumps. A record is from a line with the tag TY to a line with ER; in a dump without TY, from any
+    tag. Its ID is in ID or else in AN.
+    """
 
     table = described_by = "ris"
     """Name of the tables with the fields of the format."""
@@ -51,7 +53,7 @@ class RisRecords(TaggedRecords):
 
 class MedlineRecords(TaggedRecords):
     """Reader of dumps in MEDLINE, the format of PubMed. A record begins with the tag PMID (in ERIC, OWN); its ID is in
-    PMID or OID.
+    PMID or else in OID.
     """
 
     table = described_by = "nbib"
@@ -66,7 +68,9 @@ class MedlineRecords(TaggedRecords):
 
 
 class OvidRecords(TaggedRecords):
-    """Reader of dumps in the tagged format of Ovid. A record begins with a line such as `<1. >`; its ID is in UI or AN."""
+    """Reader of dumps in the tagged format of Ovid. A record begins with a line such as `<1. >`; its ID is in UI or
+    else in AN.
+    """
 
     table = described_by = "ovid"
     """Name of the tables with the fields of the format."""
@@ -80,7 +84,7 @@ class OvidRecords(TaggedRecords):
 
 
 class EndNoteRecords(TaggedRecords):
-    """Reader of dumps in the import format of EndNote. A record begins with the tag %0; its ID is in %F or %M."""
+    """Reader of dumps in the import format of EndNote. A record begins with the tag %0; its ID is in %F or else in %M."""
 
     table = described_by = "enw"
     """Name of the tables with the fields of the format."""
@@ -118,8 +122,8 @@ _RIS_HEAD = re.compile(
 
 
 def is_ris(head: bytes, _name: str) -> bool | None:
-    """Whether a dump that begins with `head` is RIS: its first line has the tag TY, or another tag if a line with ER
-    follows. Names of providers, and numbers, may come before. None: more bytes are needed.
+    """Whether a dump that begins with `head` is RIS: its first line has the tag TY, or has another tag and a line with
+    ER follows. Lines with names of providers, and with numbers, may come before. None: more bytes are needed.
     """
     match = _RIS_HEAD.match(head)
     if match is None:

@@ -19,9 +19,9 @@ from urnscan.records.fields import Own, with_source
 
 
 class Texts(NamedTuple):
-    """Texts of many records in three columns of the same length: `record`, `order`, `texts`. They are texts to scan for
-    URNs, or record-level identifiers (in a field that names the record itself) of a kind, or keys (`oclc:1234`). A
-    record may have no texts, or several.
+    """Texts of many records in three columns of the same length: `record`, `order`, `texts`. All are texts to scan for
+    URNs, or all are record-level identifiers (in a field that identifies the record itself) of a kind, or all are keys
+    (`oclc:1234`). A record may have no texts, or several.
     """
 
     record: Integers
@@ -106,8 +106,8 @@ class Columns(NamedTuple):
 
 
 def with_sources(texts: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
-    """Return the values of `texts`, each with its source in brackets before it, as in `(DE-101)1234`; unchanged if its
-    source is null. Both columns have the same length.
+    """Return the values of `texts`, each with its source in brackets before it, as in `(DE-101)1234`. A value whose
+    source is null stays unchanged. Both columns have the same length.
     """
     encoded = sources.dictionary_encode()
     prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])

@@ -23,8 +23,8 @@ def decoded(data: bytes) -> str:
 
 
 def first_name(texts: Iterable[str | None]) -> str | None:
-    """Return the first text that is neither None nor blank, without white space around it; None if there is none.
-    Readers call it with the texts of the fields that may contain the ID of a record.
+    """Return the first text that has other characters than white space, without white space around it; None if no text
+    has any.
     """
     return next(filter(None, (text.strip() for text in texts if text)), None)
 

@@ -158,8 +158,8 @@ def described_fields(format_name: str) -> Table:
 
 @functools.cache
 def with_hosts() -> tuple[bytes, ...]:
-    r"""Return the bytes with which `pack` begins a description, for each format whose fields name the host of an
-    article (its journal or book): name of the format and separator, as in `b"ris\x1e"`.
+    r"""Return the bytes with which `pack` begins a description, for each format of `descriptions.toml` that has fields
+    with the host of an article (its journal or book): name of the format and separator, as in `b"ris\x1e"`.
     """
     data = read_data(_FILE)
     formats = [
@@ -187,8 +187,8 @@ def pack(format_name: str, statements: Iterable[Statement]) -> bytes:
 
 
 def unpack(packed: bytes) -> Description:
-    """Return the `Description` that the statements in `packed` make, which `pack` has written; `NOTHING` if `packed` is
-    empty.
+    """Return the `Description` that the statements in `packed` make; `NOTHING` if `packed` is empty. `packed`: bytes
+    that `pack` has written.
     """
     format_name, *statements = packed.decode().split(_BETWEEN)
     rows = _in_order(format_name)
@@ -244,11 +244,12 @@ def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statemen
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ") -> Iterator[Statement]:
-    """Yield the statements about a work that a field with subfields makes: a pair (row, text) for each of `rows` that
-    names a subfield that is there. The text has the values of the named subfields, with spaces between them.
+    """Yield the statements about a work that a field with subfields makes: a pair (row, text) for each of `rows` whose
+    subfields (`Row.parts`) have a value in the field. The text has these values, with spaces between them, with a
+    marked article and cut as `statement` does it.
 
-    `subfields` are pairs of code and value; `second` is the second indicator, by which a row may count the letters of a
-    leading article.
+    `subfields` are pairs of code and value; `second` is the second indicator, the length of a leading article in some
+    fields.
     """
     for row in rows:
         if text := " ".join([value for code, value in subfields if code and code in row.parts]):
@@ -256,9 +257,10 @@ def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], seco
 
 
 def statement(row: Row, text: str, second: str = " ") -> Statement:
-    """Return the pair of `row` and its text: `text`, the values of the subfields that the row names, with
-    ARTICLE_BEGINS and ARTICLE_ENDS around a leading article (`Row.article`), cut to `Row.at`. `second`: the second
-    indicator of the field.
+    """Return the pair of `row` and `text`, after two changes of the text: ARTICLE_BEGINS and ARTICLE_ENDS are put
+    around a leading article (`Row.article` says how to find it), and the text is cut to `Row.at`.
+
+    `text`: the values of the subfields that the row names. `second`: the second indicator of the field.
     """
     if row.article == "@" and "@" in text:
         article, _, text = text.partition("@")
@@ -271,8 +273,8 @@ def statement(row: Row, text: str, second: str = " ") -> Statement:
 
 
 def shown_title(title: str) -> str:
-    r"""Return the title of a description for people: without control characters, with ` : ` before a subtitle, and
-    without ` :;=/` at the end of title and subtitle.
+    r"""Return the title of a description for people: without the controls around an article, with ` : ` before a
+    subtitle, and without ` :;=/` at the end of title and subtitle.
 
     >>> shown_title("\x98Die \x9cUhrmacher :\x1fRoman /")
     'Die Uhrmacher : Roman'
@@ -284,8 +286,8 @@ def shown_title(title: str) -> str:
 
 def describe(statements: Iterable[Statement]) -> Description:
     """Return the `Description` that the statements of a record (pairs of row and text, in the order of the fields)
-    make; `NOTHING` if no statement has a value. If several rows of an aspect have a value, the first row of the table
-    counts.
+    make; `NOTHING` if no statement has a value. If several rows with the same aspect (`title`, `year`) have a value,
+    usually the row that comes first in the table counts; for `format`, the first row of each axis (`axes`).
     """
     # By aspect: the order of the first row that applies, and its values.
     of_aspects: dict[str, tuple[int, str]] = {}

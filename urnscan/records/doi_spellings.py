@@ -43,9 +43,10 @@ _BEGINS = re.compile(r"https?://|doi|10\.", re.IGNORECASE)
 
 
 def plain_doi(text: str) -> str:
-    """Return a DOI, or the URL of one, without references of HTML, commands of TeX, a double slash after the prefix,
-    the host of a proxy, and brackets around it; the URL also without a query of names and values. Of %HH only `%3C` and
-    `%3E` are decoded. Any other text is returned unchanged.
+    """Return a DOI, or the URL of one, in a plain spelling: references of HTML and commands of TeX become characters,
+    a double slash after the prefix becomes one, brackets around the DOI are removed, and the host of a proxy becomes
+    `doi.org`; a query of names and values is removed from the URL. Of %HH only `%3C` and `%3E` are decoded. A text
+    without `10.` is returned unchanged.
 
     >>> plain_doi("10.1037//0022-3514.83.3.606"), plain_doi("https://doi.org/10.5555/a?nosfx=y")
     ('10.1037/0022-3514.83.3.606', 'https://doi.org/10.5555/a')
@@ -59,7 +60,7 @@ def plain_doi(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """A DOI without the brackets or quotation marks around it: `[10.5555/a]` -> `10.5555/a`."""
+    """A DOI without the brackets or quotation marks around it: `[10.5555/a]` -> `10.5555/a`. Other texts unchanged."""
     inner = text.strip()
     is_wrapped = len(inner) > 1 and _CLOSES.get(inner[0]) == inner[-1]
     inner = inner[1:-1].strip()

@@ -21,8 +21,8 @@ _NO_BRACKETS = str.maketrans(dict.fromkeys("()[]", " "))
 
 
 class Own(NamedTuple):
-    """A record-level identifier, that is, an identifier in a field that names the record itself: the text of the field,
-    without surrogates, and the kind of the identifier.
+    """A record-level identifier: the text of a field that identifies the record itself, not a related record, and the
+    kind of the identifier.
     """
 
     text: str
@@ -112,7 +112,8 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
     format without such fields. `format_name`: name of a table of `fields.toml`, or path of another TOML file. The
     result is cached.
 
-    With `keys`, the rows of `keys.toml` are included. Without `urns`, rows whose identifiers give no key are left out.
+    With `keys`, the rows of `keys.toml` are included. Without `urns`, rows whose identifiers give no key are left out;
+    without both, the result is empty.
     """
     if not (urns or keys):
         return MappingProxyType({})
@@ -131,8 +132,8 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
 
 
 def field_names(table: Table) -> frozenset[str]:
-    """Return the names of all fields that a reader needs to apply the rows of a table: fields with identifiers, and
-    fields that name their kinds, sources and conditions.
+    """Return the names of the fields that the rows of a table use: fields with identifiers, and fields with their kind
+    (`scheme_in`) and source (`source_in`), and of the conditions `unless_all` and `but_same`; not those of `unless`.
     """
     return frozenset(
         name
@@ -162,13 +163,15 @@ def of_value(
 
 
 def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
-    """Whether the fields show that the record is a part of a host, so that the identifier belongs to the host."""
+    """Whether the record has all fields of `row.unless_all`, and the fields in `row.but_same` do not have the same
+    text: then it is a part of a host, and the identifier belongs to the host. `kinds`: name -> value of the fields.
+    """
     values = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
     return kinds.keys() >= set(row.unless_all.split()) and (len(values) != 1 or values == {""})
 
 
 def admitting(rows: Iterable[OwnField], first: str, second: str) -> tuple[OwnField, ...]:
-    """Return those of `rows` that apply to a field with the indicators `first` and `second`."""
+    """Return the rows of `rows` that apply to a field with the indicators `first` and `second`, a character each."""
     return tuple(
         row for row in rows if (not row.first or first in row.first) and (not row.second or second in row.second)
     )
@@ -213,7 +216,7 @@ def _values_with(code: str, subfields: Sequence[tuple[str, str]]) -> Iterator[st
 
 def in_brackets(qualifiers: Iterable[str]) -> str:
     """Join qualifiers to a text that can follow an identifier: each in brackets, with a space before it. Brackets in a
-    qualifier, and ` :;,` at its ends, are left out. Empty for qualifiers without text.
+    qualifier become spaces, and ` :;,` at its ends is removed. Empty for qualifiers without text.
 
     ["pbk. :", "v. 1"] -> " (pbk.) (v. 1)"
     """
