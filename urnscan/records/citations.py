@@ -84,7 +84,9 @@ class OvidRecords(TaggedRecords):
 
 
 class EndNoteRecords(TaggedRecords):
-    """Reader of dumps in the import format of EndNote. A record begins with the tag %0; its ID is in %F or else in %M."""
+    """Reader of dumps in the import format of EndNote. A record begins with the tag %0; its ID is in %F or else in
+    %M.
+    """
 
     table = described_by = "enw"
     """Name of the tables with the fields of the format."""

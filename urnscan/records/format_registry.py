@@ -75,7 +75,7 @@ class Registry(Mapping[str, "Format"]):
 
 @functools.cache
 def _load(name: str) -> Format:
-    """The format `name`, from the module of this package that declares the format."""
+    """The format `name` of this package; its module is imported at the first call."""
     formats: tuple[Format, ...] = importlib.import_module(f"urnscan.records.{_MODULES[name]}").FORMATS
     return next(format_ for format_ in formats if format_.name == name)
 
@@ -121,7 +121,7 @@ def recognise(buffer: Buffer, name: str) -> Format | None:
 
 
 def likely(head: bytes) -> Format | None:
-    """Return the likely format of a dump that no format recognises, for a message; None if its first bytes `head` have
-    no trace of a format.
+    """Return the likely format of a dump that no format recognises, for a message: the first format whose `trace`
+    matches in the first bytes `head`; None if no trace matches.
     """
     return next((format_ for format_ in FORMATS.values() if re.search(format_.trace, head)), None)

@@ -84,7 +84,9 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
 
 
 def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
-    """Codes of values of another kind than ISBN. A value that contains a URN is a text without any change."""
+    """The code of each value, of another kind than ISBN: _URN if the value contains a URN (then the value is the text),
+    _NOTHING if it certainly has none, _ALONE if Python has to read it.
+    """
     has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
     has_nothing = np.full(len(values), kind == OTHER)
     if kind == UNNAMED:
@@ -94,7 +96,7 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
-    """URNs and codes of values that begin with an ISBN. A URN is valid only where the code is _URN."""
+    """A URN and a code for each value of the kind ISBN. The URN has a meaning only where the code is _URN."""
     data, offsets = byte_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
     out = np.empty((len(values), _URN_OF_ISBN), np.uint8)
@@ -108,7 +110,9 @@ def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
 
 
 def _highest_code(tail: str) -> int:
-    """The highest code that an ISBN before the text `tail` can have: the code of a right ISBN."""
+    """The code of a right ISBN with the text `tail` after it: _URN, _NOTHING or _ALONE. The code of no ISBN with this
+    tail is higher.
+    """
     if sum(map(str.isdigit, tail)) >= _DIGITS:
         return _ALONE
     text = as_text(Own(_EXAMPLE + tail, "isbn"))
@@ -117,7 +121,9 @@ def _highest_code(tail: str) -> int:
 
 @compiled
 def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes, ends: Offsets) -> None:
-    """Write the digits of each ISBN to `out`, after `urn:isbn:`; the code of each value; and the end of each ISBN."""
+    """For each value, write the digits of the ISBN to `out`, after `urn:isbn:`; the code to `codes`; and the end of the
+    ISBN in `data` to `ends`.
+    """
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(data, offsets[row], offsets[row + 1])
         codes[row] = write_isbn(data, offsets[row], end, out, row * _URN_OF_ISBN + len(_BEGINNING))
@@ -125,8 +131,8 @@ def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes
 
 @inner
 def _end_of_isbn(data: ByteArray, start: int, end: int) -> int:
-    """The end of the digits at the start of a text; the end of the text if the following characters may belong to the
-    digits.
+    """The end of the digits, X and hyphens at the start of a text from `start` to `end`; `end` if the characters after
+    them may belong to the number, or are too many.
     """
     at = start
     while at < end and (data[at] == _HYPHEN or _is_digit_of_isbn(data[at])):

@@ -159,9 +159,10 @@ def as_text(own: Own) -> str | None:
 
 
 def wrong_number(own: Own) -> str | None:
-    """Return the first ISBN or ISSN in an identifier, with plain hyphens, without numbers that the record calls wrong
-    (`(falsch)`) or that only fill the field (0000000000); None if there is none. For an identifier without a URN (for
-    which `as_text` returns None): the check digit of the number is then wrong.
+    """Return the first ISBN or ISSN in an identifier, with plain hyphens; None if there is none. Numbers that the
+    record calls wrong (`(falsch)`), and numbers that only fill the field (0000000000), are skipped.
+
+    Call it only for an identifier for which `as_text` returns None: otherwise the number may be right.
 
     >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
     '1234-5678'
@@ -177,7 +178,9 @@ def wrong_number(own: Own) -> str | None:
 
 
 def _kind_and_text(own: Own) -> tuple[str, str]:
-    """The kind of an identifier, `OTHER` if unreadable, and the text with plain hyphens, spaces and digits."""
+    """The kind of an identifier, by its scheme or else by its text (`OTHER` if neither shows a kind that has a URN),
+    and the text with plain hyphens, spaces and digits.
+    """
     kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(TYPESET)).strip()
     if kind in LISTS and _MARKED.match(plain):
@@ -191,7 +194,7 @@ def _kind_and_text(own: Own) -> tuple[str, str]:
 
 def names_other(scheme: str) -> bool:
     """Whether a scheme (the kind of an identifier, as a record names it, in any case) is a known kind other than DOI.
-    False for `doi`, and for a scheme that names no known kind: the identifier may be a URL.
+    False for `doi`, and for a scheme that names no known kind (`local`): then the identifier may be a URL.
 
     >>> names_other("ISBN-13"), names_other("doi"), names_other("local")
     (True, False, False)
@@ -222,7 +225,9 @@ def kind_of(scheme: str) -> str:
 
 
 def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
-    """The URNs of the ISBN, ISSN or EAN in a list whose check digits are right and which no qualifier counts out."""
+    """The URNs of the ISBN, ISSN and EAN in a text, in order, without numbers that have a wrong check digit or that a
+    qualifier counts out (`counts_out`).
+    """
     for match in pattern.finditer(text):
         group = str(match.lastgroup)
         number = _digits(match[group])
@@ -236,7 +241,9 @@ def _digits(number: str) -> str:
 
 
 def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
-    """Words in brackets before and after a number, and the following words without brackets."""
+    """The qualifiers of the number `group` of a match: words in brackets before and after it, with the brackets, and
+    the words without brackets after these.
+    """
     text, (start, end) = match.string, match.span(group)
     if match.end("lead") == start and end == len(text):
         return []
@@ -259,8 +266,8 @@ def counts_out(qualifier: str, nid: str) -> bool:
 
 
 def _urn_of_isbn(number: str) -> str | None:
-    """The URN of an ISBN without hyphens, or of the ISSN in a bar code; otherwise None. Faster than
-    `namespaces.isbn.to_urn`.
+    """The URN of an ISBN without hyphens, or of the ISSN in a bar code; None if the number is neither, or its check
+    digit is wrong. Faster than `namespaces.isbn.to_urn`.
     """
     if len(number) == 13 and (serial := issn.of_bar_code(number)):
         return _urn_of_issn(serial) if number[12:] != "X" and is_right(number.encode(), 0, 13) else None
@@ -269,7 +276,7 @@ def _urn_of_isbn(number: str) -> str | None:
 
 
 def _urn_of_issn(number: str) -> str | None:
-    """The URN of an ISSN, the same as by `namespaces.issn.to_urn`; None for a wrong check digit."""
+    """The URN of an ISSN; None for a wrong check digit, and for a number that repeats one digit (`0000-0000`)."""
     if set(number) <= {number[0], "-"} or not issn.is_right(number.encode(), 0, len(number)):
         return None
     return f"urn:issn:{issn.canonical(number)}"
@@ -283,7 +290,9 @@ def _dois(text: str) -> Iterator[str]:
 
 
 def _others(nid: str, text: str) -> Iterator[str]:
-    """The URNs of the identifiers of the namespace `nid` in a list, also in addresses."""
+    """The URNs of the identifiers of the namespace `nid` in a text, which may be a list. Of an address, the part after
+    the last slash is read.
+    """
     to_urn = getattr(namespaces, nid).to_urn
     for part in _PART.findall(BRACKETS.sub("", text)):
         identifier = part.strip(_PUNCTUATION)

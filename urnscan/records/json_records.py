@@ -55,7 +55,9 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
-    """Whether a dump is JSON with a value in each line, if `lines`, or in another layout. None: more bytes are needed."""
+    """Whether a dump is JSON Lines, a value in each line (`lines` is True), or JSON in another layout (`lines` is
+    False). None: more bytes are needed.
+    """
     try:
         in_lines = are_lines(head, name, find_array)
     except ValueError:
@@ -84,10 +86,10 @@ class JsonArrayRecords(RecordReader):
         self._values = ValueLines() if self.in_lines else JsonValues(wraps=find_array)
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield each value as a `Cut` whose `around` is the decoded value, in order, and a `Damaged` where no value can
-        be decoded.
+        """Yield each value as a `Cut`, in order, and a `Damaged` where no value can be decoded. `Cut.around` is the
+        decoded value, with a tuple of pairs (name, value) for an object.
 
-        The bytes have no commas, brackets or white space around the value; in JSON Lines they are the whole line.
+        `Cut.data` has no commas, brackets or white space around the value; in JSON Lines it is the whole line.
         """
         for value in self._values.read(buffer):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
@@ -95,7 +97,8 @@ class JsonArrayRecords(RecordReader):
     def record(self, cut: Cut) -> Record:
         """Read the members of a value. Returns a `Record` with its ID and, by the options of the reader, texts to scan
         for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
-        (`described`); of MARC-in-JSON with the fields of MARC.
+        (`described`). For MARC-in-JSON, `Record.marc` has the fields from which `record_columns` reads identifiers and
+        description.
         """
         offset, data, value = cut
         pairs = value if isinstance(value, tuple) else ()
@@ -123,7 +126,7 @@ class JsonLineRecords(JsonArrayRecords):
 
 
 def _marc(pairs: Pairs) -> MarcFields | None:
-    """The fields of a record of MARC-in-JSON; None for another record."""
+    """The fields of MARC in an object; None if the object is not a record of MARC-in-JSON."""
     members = dict(pairs)
     fields, leader = members.get("fields"), members.get("leader", "")
     if not (isinstance(fields, list) and isinstance(leader, str)):
@@ -134,7 +137,9 @@ def _marc(pairs: Pairs) -> MarcFields | None:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether members in `head` are known to contain identifiers, or `head` has the fields of MARC."""
+    """Whether the first bytes of a dump, `head`, have the fields of MARC, or a member whose name is known for
+    identifiers (`isbn`).
+    """
     text = head.decode("utf-8", "replace")
     return bool(_MARC_FIELDS.search(text)) or are_known(_MEMBER.findall(text), JsonArrayRecords.table)
 
@@ -152,7 +157,9 @@ def show_json(data: bytes) -> str:
 
 
 def _split(value: object) -> SplitField:
-    """Split a field of MARC-in-JSON: a string, or an object with `ind1`, `ind2` and `subfields`."""
+    """Split a field of MARC-in-JSON. Returns (text, no subfields) for a string, and (indicators, pairs of code and
+    value) for an object with `ind1`, `ind2` and `subfields`.
+    """
     if not isinstance(value, tuple):
         return whole(str(value)), ()
     members = dict(value)
@@ -167,7 +174,7 @@ def _split(value: object) -> SplitField:
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a value, and the names of members."""
+    """The strings in a value, and the names of the members of its objects, in no order."""
     values = [value]
     while values:
         value = values.pop()
@@ -180,18 +187,16 @@ def _strings(value: object) -> Iterator[str]:
 def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
     """Find the array of records in the first bytes of a dump, which begin with an object; at most 64 KiB are read.
 
-    Returns the number of bytes up to its opening bracket (with it), and the number of objects around the array; None if
-    the object is a record itself. `goes_on`: the dump may be longer.
-
-    * An array with a usual name, such as `records` or `items`, counts if it is empty or has objects, and no member next
-      to it is a member of a record.
-    * An array with another name counts in an object if all members before it are numbers and strings, and its first
-      object is a record.
-    * Otherwise, an array of objects counts that is the only member, or that does not end in the first bytes.
-    * An array of fields of MARC-in-JSON belongs to a record, and does not count.
+    Returns the number of bytes up to its opening bracket (with it), and the number of objects around the array. None if
+    there is no such array, for example because the object is a record itself. `goes_on`: the dump may be longer.
 
     b'{"total": 2, "records": [{"id": 1}' -> (25, 1)
+    b'{"title": "Inks", "items": [{"id": 1}]}' -> None
     """
+    # An array with a usual name, such as `records` or `items`, counts if it is empty or has objects, and no member next
+    # to it is a member of a record. An array with another name counts in an object if all members before it are numbers
+    # and strings, and its first object is a record. Otherwise, an array of objects counts that is the only member, or
+    # that does not end in the first bytes. An array of fields of MARC-in-JSON belongs to a record, and does not count.
     text = head[:HEAD].decode("latin-1")
     at, depth, count = 1, 1, 0
     is_record = False
@@ -245,14 +250,14 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
 
 
 def _is_of_record(name: str) -> bool:
-    """Whether an object with a member `name`, in lower case, is a record."""
+    """Whether `name`, in lower case, is the name of a member by which an object is a record: `title`, `dc:title`."""
     local_name = name.rpartition(":")[2]
     return local_name in RANKS or _PUNCTUATION.sub("", local_name) in _OF_RECORDS
 
 
 def _sole_array(text: str, at: int) -> int:
-    """Place of an array of records that only numbers and strings precede, in an object or an inner object; 0 without an
-    array.
+    """Index in `text` of the array of records in the object at `at`, or in an object inside it, if there are only
+    members with numbers and strings before it; otherwise 0.
     """
     names: list[str] = []
     while text[at : at + 1] == "{":

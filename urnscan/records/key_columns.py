@@ -120,7 +120,7 @@ class _Row:
         self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
     def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
-        """Whether each value fits the pattern, and the groups of all values."""
+        """Whether each value fits the spelling, and the groups of its pattern in each value."""
         groups = pc.extract_regex(texts, self._pattern)
         fits = flags_of(groups.is_valid())
         if self._unless and fits.any():
@@ -128,7 +128,9 @@ class _Row:
         return fits, groups
 
     def keys(self, groups: pa.StructArray) -> pa.StringArray:
-        """The keys of values that fit, from their groups; null for a filler (`none`), or a value that the form refuses."""
+        """The keys of values that fit, from their groups; null for a filler (`none`), and for a value that the form
+        refuses.
+        """
         row = self._spelling
         parts = [pc.replace_substring_regex(groups.field(at), f"[{_WHITE}]+", "") for at in range(self.re2.groups)]
         if not row.keeps_case:
@@ -229,8 +231,8 @@ class KeyColumns:
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
     ) -> Iterator[Texts]:
-        """Keys of record IDs (MARC 001): with the institution, or else with the agency. An ID without an institution
-        also gives a `local:` key.
+        """Keys of record IDs (MARC 001), each with the institution of its record, or else with the agency. If `local`
+        keys are read, an ID without an institution also gives one.
         """
         columns = (names, institutions, agencies)
         has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)
@@ -268,7 +270,7 @@ def _first(own: Texts, count: int) -> pa.StringArray:
 
 
 def _without(names: pa.StringArray, records: Integers) -> pa.StringArray:
-    """The names with null for some records."""
+    """The names, with null for the records with the numbers `records`."""
     is_removed = np.zeros(len(names), np.bool_)
     is_removed[records] = True
     return pc.if_else(flag_array(is_removed), _NULL, names)

@@ -164,9 +164,7 @@ def single() -> tuple[str, ...]:
 
 
 def always() -> tuple[str, ...]:
-    """Return the prefixes (`local:`) of the keys that nearly every record has, so that outputs list them only where
-    they join records.
-    """
+    """Return the prefixes (`local:`) of the keys that nearly every record has."""
     return tuple(key.beginning for key in keys().values() if key.always)
 
 
@@ -177,7 +175,9 @@ def kinds() -> tuple[str, ...]:
 
 @functools.cache
 def _spellings() -> Mapping[str, Sequence[Spelling]]:
-    """The spellings of identifiers by scheme; the scheme `*` has the spellings for all other schemes."""
+    """Scheme of an identifier (lower-case letters and digits) -> its spellings; `*` has the spellings for a scheme that
+    names no known kind.
+    """
     by_name: dict[str, list[Spelling]] = {}
     for entry in read_data("keys.toml")["spelling"]:
         values = {**entry, "form": _FORMS[entry["form"]] if "form" in entry else None}
@@ -194,8 +194,8 @@ class KeyReader:
     """
 
     def __init__(self, kinds_of_keys: Sequence[str], dump: int, *, named: bool = True) -> None:
-        """Only keys of `kinds_of_keys` (values of `--keys`) are read. `dump`: number of the dump, from 1. `named`: the
-        ID of a record gives a key.
+        """Only keys of `kinds_of_keys` (values of `--keys`) are read. `dump`: number of the dump, from 1. `named`:
+        whether the ID of a record gives a key.
         """
         self.dump, self.named = dump, named
         self._names = frozenset(key.name for key in keys().values() if key.kind in kinds_of_keys)
@@ -233,7 +233,7 @@ def _lccn(number: str) -> str | None:
 
 
 def _ark(name: str) -> str:
-    """Remove the hyphens of an ARK, and `/` and `.` at the end, which mean nothing."""
+    """Remove all hyphens of an ARK, and `/` and `.` at its end: these characters have no meaning there."""
     return name.replace("-", "").rstrip("/.")
 
 
@@ -252,9 +252,9 @@ def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def url(address: str) -> str | None:
-    """Return a URL without scheme, `www.`, default port, fragment, slash at the end and parameters that only track
-    readers. The host gets lower case; path and query are not decoded. None for the URL of a whole site, or an invalid
-    URL.
+    """Return a URL without scheme, user name, `www.`, port 80 or 443, slash at the end of the path, fragment, and
+    parameters that only track readers. The host gets lower case; path and query are not decoded. None for the URL of a
+    whole site, and for a text that is not a URL.
 
     "https://www.example.org/a/?utm_source=x#top" -> "example.org/a"
     """

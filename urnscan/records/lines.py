@@ -25,8 +25,8 @@ class LineRecords(RecordReader):
                 yield Cut(*line)
 
     def record(self, cut: Cut) -> Record:
-        """Return a line as a `Record` without an ID: with the line as a text to scan for URNs, or as a record-level
-        identifier.
+        """Return a line as a `Record` without an ID: with the line as a text to scan for URNs or, if the reader reads
+        record-level identifiers (`own`), as such an identifier.
         """
         offset, data, _ = cut
         if self.has_texts:

@@ -167,7 +167,9 @@ def _fields_match(data: bytes, base: int) -> bool:
 
 
 def _places(data: bytes, base: int) -> list[tuple[int, int]]:
-    """Start and end of the fields by the directory; the end is the place of the field terminator."""
+    """Start and end in `data` of each field, as the directory says; the end is the place of the field terminator.
+    `base` is the place after the directory.
+    """
     entries = _ENTRY.iter_unpack(data[24 : base - 1])
     return [(base + int(start), base + int(start) + int(length) - 1) for _, length, start in entries]
 
@@ -231,7 +233,9 @@ def _fault(data: bytes) -> str | None:
 
 
 def _unaccounted(data: bytes, base: int) -> str | None:
-    """The fault of a record with an entry for each field, if the lengths of fields and entries differ; otherwise None."""
+    """The fault of a record with an entry for each field, if the lengths of fields and entries differ by more than a
+    conversion of characters explains; otherwise None.
+    """
     places = _places(data, base)
     fields = data[base:-1].split(b"\x1e")
     # In records that are too long, places begin again from 0, so they do not show the order of the fields.
@@ -254,8 +258,8 @@ def _may_have_been(field: bytes, length: int) -> bool:
 
 
 def _missing(buffer: Buffer, data: bytes) -> int:
-    """Number of bytes of the record that follow `data` in the buffer: the 1D at the end of `data` may be inside a
-    field.
+    """Number of bytes of the record that follow `data` in the buffer, if the 1D at the end of `data` is inside a field;
+    otherwise 0.
     """
     head = _HEAD.match(data)
     if not head or _fields_match(data, head.end()) or len(data) >= int(data[:5]):
@@ -267,7 +271,9 @@ def _missing(buffer: Buffer, data: bytes) -> int:
 
 
 def _split_at_heads(data: bytes) -> Iterator[tuple[int, int]]:
-    """Starts and ends of the parts of `data`, which is split before each leader with a directory."""
+    """Start and end of each part of `data`, which is split before each leader with a directory; the only part is all of
+    `data` if no such leader is inside it.
+    """
     start = 0
     at = data.find(b"450", 21)
     while at >= 0:

@@ -34,8 +34,8 @@ def pack_field(name: str, text: str) -> bytes:
 
 
 def unpack_marc(packed: bytes) -> Description | None:
-    """Return the `Description` that packed fields of MARC make (the bytes that `marc_values` wrote); None if `packed`
-    has another format.
+    """Return the `Description` that packed fields of MARC make (bytes that `marc_values` wrote); None if `packed` was
+    not written by it.
     """
     if not packed.startswith(PACKED):
         return None
@@ -80,8 +80,8 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 def of_marc8(data: bytes) -> str:
     """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text. UTF-8 is not recognised: `decoder` does
-    that. Bytes without a meaning in MARC-8, and an incomplete East Asian character, become spaces. If an escape is cut
-    off at the end, all bytes are decoded as UTF-8.
+    that. Bytes without a meaning in MARC-8, and an incomplete East Asian character, become spaces. If `data` ends with
+    an incomplete escape sequence, all bytes may be decoded as UTF-8 instead.
     """
     if data.isascii() and b"\x1b" not in data:
         return data.decode()

@@ -57,8 +57,9 @@ def with_fields(format_: str, data: bytes, fields: Sequence[Field]) -> tuple[byt
     """Return the bytes of a record with fields added, and the number of added fields. Fields that the record already
     has are not added; if it has all, its bytes are returned unchanged, and 0.
 
-    `format_`: `marc`, `marcxml`, `oai` or `sru`. A field is put after the last field with the same tag, or else before the first field
-    with a greater tag, or at the end. Raises NotChangedError, for example if the record and a field have different encodings.
+    `format_`: `marc`, `marcxml`, `oai` or `sru`. A field is put after the last field with the same tag, or else before
+    the first field with a greater tag, or at the end. Raises NotChangedError, for example if the record and a field
+    have different encodings.
     """
     functions = _FUNCTIONS[format_]
     present = {(field.tag, field.data) for field in functions.fields(data)}
@@ -77,7 +78,9 @@ def _encoding(data: bytes) -> str:
 
 
 def _place(tags: Sequence[str], tag: str) -> int:
-    """The index of a new field `tag` among fields with the tags `tags`."""
+    """The index at which a new field with the tag `tag` is inserted among fields with the tags `tags`: after the last
+    one with the same tag, or else before the first one with a greater tag.
+    """
     same = [at for at, other in enumerate(tags) if other == tag]
     return same[-1] + 1 if same else next((at for at, other in enumerate(tags) if other > tag), len(tags))
 
@@ -86,7 +89,9 @@ def _place(tags: Sequence[str], tag: str) -> int:
 
 
 def _iso_entries(data: bytes) -> list[tuple[str, bytes]]:
-    """Tags and fields of a record. Raises NotChangedError if the directory does not account for all bytes."""
+    """Pairs of tag and field of a record, in the order of the directory. Raises NotChangedError for another leader than
+    that of MARC, and if the directory does not account for all bytes.
+    """
     base = data.find(b"\x1e") + 1
     head = data[:24]
     if data[-1:] != b"\x1d" or base % 12 != 1 or head[10:12] + head[20:22] != b"2245":
@@ -156,7 +161,9 @@ class _DataField(NamedTuple):
 
 
 def _datafields(data: bytes) -> list[_DataField]:
-    """The data fields of a record of MARCXML. Raises NotChangedError."""
+    """The data fields of a record of MARCXML, in order. Raises NotChangedError if there are none, or if one is not
+    closed or cannot be read as XML.
+    """
     fields, at = [], 0
     while start := _STARTS.search(data, at):
         end = _ENDS.get(start[0], b"</%bdatafield" % (start[1] or b""))
@@ -173,7 +180,9 @@ def _datafields(data: bytes) -> list[_DataField]:
 
 
 def _parse(field: bytes, prefix: bytes) -> etree._Element:
-    """Parse a field with the prefix `prefix`. Raises NotChangedError."""
+    """Parse an element whose name has the prefix `prefix` (`marc:`, or empty). Raises NotChangedError if it cannot be
+    read as XML.
+    """
     names = b' xmlns:%b="x"' % prefix[:-1] if prefix else b""
     try:
         return parse_element(field, names)
@@ -193,7 +202,9 @@ def _xml_fields(data: bytes) -> Iterator[Field]:
 
 
 def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
-    """Insert fields, with the prefix and the white space of a neighbour. Raises NotChangedError."""
+    """Insert fields, with the prefix and the white space of a neighbour. Raises NotChangedError for a field that is not
+    in UTF-8 or has characters that XML forbids, and if `data` cannot be read.
+    """
     for field in fields:
         if field.encoding == _OTHER or _NOT_IN_XML.search(field.data):
             raise NotChangedError(f"field {field.tag} has characters that XML cannot hold, or is not in UTF-8")
@@ -211,7 +222,7 @@ def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
-    """A field as an element `datafield`, after the white space `space`."""
+    """A field as an element `datafield`, with the white space `space` before it, in the style of `neighbour`."""
     indicators, *subfields = field.data.decode().split("\x1f")
     prefix, inside = neighbour.prefix.decode(), neighbour.inside.decode()
     before = inside[: len(inside) - len(inside.lstrip())]
@@ -226,7 +237,7 @@ def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
 
 
 class _Functions(NamedTuple):
-    """Functions of a format that read the fields of a record and insert fields."""
+    """Functions of a format: `fields` yields the fields of a record, `put` returns the record with fields inserted."""
 
     fields: Callable[[bytes], Iterator[Field]]
     put: Callable[[bytes, Sequence[Field]], bytes]
