@@ -112,7 +112,7 @@ class MarcColumns:
         )
 
     def _values(self, data: ByteArray, out: Values, count: int, records: Integers) -> Iterator[Texts]:
-        """Record-level identifiers that compiled code found, by row and scheme."""
+        """Record-level identifiers that compiled code found: a `Texts` for each pair of a row and a scheme."""
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
         texts, schemes, sources, qualifiers = (_cut(data, places[:, at : at + 2]) for at in (0, 2, 4, 6))
@@ -178,7 +178,9 @@ def in_columns(records: Sequence[MarcBytes]) -> Fields:
 
 
 def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.bool_]:
-    """Mark the records that have a byte of `codes` at the index `at` of the leader."""
+    """Whether each record has one of the bytes `codes` at the index `at` of its leader; False for a record that is
+    REFUSED.
+    """
     place = fields.leaders[:, 0] + at
     have_code: npt.NDArray[np.bool_] = (fields.totals != REFUSED) & (place < fields.leaders[:, 1])
     have_code[have_code] = np.isin(fields.data[place[have_code]], codes)
@@ -186,8 +188,8 @@ def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.boo
 
 
 def _without_held(fields: Fields) -> Fields:
-    """Remove the fields of records of holdings, except 001 to 003: other identifiers in them belong to the work, not to
-    the holding. Remove those of MAB2, except 001.
+    """The fields, without those of records of holdings except 001 to 003 (other identifiers in them belong to the work,
+    not to the holding), and without those of records of MAB2 except 001.
     """
     are_holdings = _in_leaders(fields, _TYPE, _HOLDINGS)
     are_mab = _in_leaders(fields, _TYPE, _MAB_TYPE) & _in_leaders(fields, _TYPE + 1, _MAB_LEVEL)
@@ -234,9 +236,9 @@ def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
 def _with_qualifiers(
     texts: pa.StringArray, subfields: pa.StringArray, has_subfields: npt.NDArray[np.bool_]
 ) -> pa.StringArray:
-    """Append qualifiers in brackets to values, as `fields.of_subfields` does.
+    """The values of `texts`, each with its qualifiers in brackets after it, as `fields.of_subfields` writes them.
 
-    `subfields` has the subfields of the qualifiers of each value, with delimiters and codes.
+    `subfields` has the subfields of the qualifiers of each value, with delimiters and codes; empty without qualifiers.
     """
     if not has_subfields.any():
         return texts
@@ -250,7 +252,9 @@ def _with_qualifiers(
 def _by_scheme(
     row: OwnField, schemes: pa.StringArray, has_scheme: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """The schemes of the values of a row, and the indices of the values of each scheme."""
+    """For each scheme of the values of a row: the scheme, in lower case, and the indices of its values. A value without
+    a scheme of its record has the scheme of the row.
+    """
     if not has_scheme.all():
         yield row.scheme, np.flatnonzero(~has_scheme)
     if has_scheme.any():

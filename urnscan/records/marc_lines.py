@@ -120,8 +120,8 @@ class AlephRecords(MarcLineRecords):
         return super()._name(lines) or lines[:9].decode()
 
     def _end(self, buffer: Buffer, _layout: Layout) -> tuple[int, bool]:
-        """Distance to the next record (another number, or a second FMT or LDR) and True; 0 and False without a next
-        record.
+        """Distance in bytes to the next record (another number, or a second FMT or LDR) and True; 0 and False if no
+        record follows.
         """
         number = buffer.data[buffer.at : buffer.at + 10]
         seen = set()

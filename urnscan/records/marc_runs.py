@@ -170,8 +170,8 @@ class Fields(NamedTuple):
 @compiled
 def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -> None:
     """Split records of ISO 2709 into fields, and write the places of the fields to `out`, new columns of `Fields.room`.
-    `starts` and `ends` are the places of the records in `data`. A record keeps -1 (REFUSED) as its number
-    of fields, and gets no fields, unless the directory lists all its fields in order.
+    `starts` and `ends` are the places of the records in `data`. A record whose directory does not list all its fields
+    in their order keeps -1 (REFUSED) as its number of fields, and gets no fields.
 
     Bounds are not checked: `out` must have room for `len(ends)` records and `len(data) // ENTRY` fields, as each field
     has an entry of 12 bytes in a directory.

@@ -187,7 +187,9 @@ def _write_number(number: int, digits: int, out: ByteArray, at: int) -> int:
 
 @inner
 def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
-    """Write start and end of a part of a field, without white space, to `places`. Returns whether the part is ASCII."""
+    """Write start and end of a part of a field, without white space around it, to the columns `column` and `column` + 1
+    of `places`. Returns whether the part is ASCII.
+    """
     while start < end and is_white(data[start]):
         start += 1
     while start < end and is_white(data[end - 1]):
@@ -201,8 +203,8 @@ def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, colu
 
 @inner
 def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
-    """Write start and end of the first subfield with `code` that is not empty, or NONE. Returns False for a subfield
-    that is not ASCII.
+    """Write start and end of the value of the first subfield with `code` that is not empty, or NONE twice, to `places`,
+    like `_trim`. Returns False if the value is not ASCII, otherwise True.
     """
     places[row, column] = places[row, column + 1] = NONE
     if code == NONE:
@@ -215,7 +217,9 @@ def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offset
 
 @inner
 def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offsets, row: int) -> None:
-    """Write start and end of the subfields with `code` that follow each other from `at` on, or NONE."""
+    """Write start and end of the subfields with `code` that follow each other from `at` on to `places`; NONE twice if
+    there are none.
+    """
     start = at
     while at + 1 < end and data[at + 1] == code:
         at = find_byte(data, at + 2, end, _DELIMITER)
@@ -224,7 +228,9 @@ def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offs
 
 @inner
 def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> int:
-    """Write the identifier in a control field to `out`. Returns the number of identifiers so far, or _ALONE."""
+    """Write the identifier in a control field to row `at` of `out.places`. Returns `at` + 1, or _ALONE if only Python
+    can read the field.
+    """
     is_plain = _trim(data, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
     for column in range(2, 8):
         out.places[at, column] = NONE
@@ -233,8 +239,8 @@ def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> 
 
 @inner
 def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
-    """Write the identifiers in a data field, by a row of the tag, to `out`. Returns the number of identifiers so far,
-    or _ALONE.
+    """Write the identifiers in a data field, by a row of the tag, to `out.places`, from row `at` on. Returns the number
+    of identifiers in `out` so far, or _ALONE if only Python can read the field.
     """
     if end - start < 2 or data[start] == _DELIMITER or data[start + 1] == _DELIMITER:
         return _ALONE
@@ -264,7 +270,9 @@ def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out
 
 @inner
 def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Values, at: int) -> int:
-    """Write the identifiers in a field to `out`. Returns the number of identifiers so far, or _ALONE."""
+    """Write the identifiers in a field to `out`, from number `at` on. Returns the number of identifiers in `out` so
+    far, or _ALONE if only Python can read the field.
+    """
     tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
     first = tables.first_row[family, tag]
     for row in range(first, first + tables.rows[family, tag]):

@@ -105,9 +105,8 @@ class Words(NamedTuple):
 
 @inner
 def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
-    """Place after a word that begins at `at`, or _NOT_THERE. Words have no `<` inside, so the search ends at the next
-    `<`.
-    """
+    """Place after the word with the number `word`, which begins at `at`; _NOT_THERE if it is not at `at`."""
+    # Words have a `<` only at their start, so the loop ends at the next `<` at the latest.
     for place in range(words.limits[word], words.limits[word + 1]):
         byte, wanted = data[at], words.data[place]
         if (byte != wanted) if wanted > _OF_CODE else (_KINDS[byte] < wanted):
@@ -118,8 +117,8 @@ def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
 
 @inner
 def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
-    """The first word from `first` to `last - 1` that begins at `at`, and the place after the word; else `last` and
-    _NOT_THERE.
+    """The number of the first word from `first` to `last - 1` that begins at `at`, and the place after the word; `last`
+    and _NOT_THERE if no word does.
     """
     for word in range(first, last):
         behind = _behind(data, at, words, word)
@@ -130,7 +129,7 @@ def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tupl
 
 @inner
 def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tuple[int, int]:
-    """Write the character of a reference (`&#233;`, `&#xE9;`) in UTF-8.
+    """Write the character of a reference (`&#233;`, `&#xE9;`) in UTF-8 to `out`, from index `to` on.
 
     Returns the place after the reference, or _NOT_THERE if XML has no character with the number, and the place after
     the character in `out`.
@@ -155,7 +154,7 @@ def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tupl
 
 @inlined
 def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tuple[int, int]:
-    """Write the text up to the next `<`, with characters instead of references.
+    """Write the text from `at` up to the next `<` to `out`, from index `to` on, with characters instead of references.
 
     Returns the place after the text in `data`, or _NOT_THERE for an unusual text, and the place after the text in
     `out`.

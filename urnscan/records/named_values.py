@@ -105,8 +105,8 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
 
 
 def _members(pairs: Pairs) -> Iterator[tuple[str, object, list[tuple[str, object]]]]:
-    """Name and value of each member of a record, with all members of the same object. Members of an envelope come before
-    the envelope.
+    """For each member of a record: its name, its value, and all members of the same object. The members of an envelope
+    (an object around the record, such as `attributes`) come before the envelope.
     """
     members = list(pairs)
     for name, value in members:
@@ -175,8 +175,8 @@ def _as_list(value: object) -> list[object]:
 
 
 def _has_member(members: list[tuple[str, object]], names: str, values: str) -> bool:
-    """Whether a member with a name in `names` has a value in `values`, or any value if `values` is empty (words with
-    spaces).
+    """Whether a member has a name in `names` and a value in `values`, or any value that is not empty if `values` is "".
+    `names` and `values` are words with spaces between them.
     """
     member_names, member_values = names.split(), values.split()
     return any(
@@ -189,7 +189,9 @@ def _has_member(members: list[tuple[str, object]], names: str, values: str) -> b
 
 
 def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
-    """Identifiers in a string, in an object of identifier and kind, or in an object whose names are kinds."""
+    """Identifiers in a string, in an object of identifier and kind (`{"type": "doi", "value": "10.5555/a"}`), or in an
+    object whose names are kinds (`{"doi": "10.5555/a"}`).
+    """
     if isinstance(value, str):
         if value and not value.isspace():
             yield Own(whole(value), field.scheme, field.is_key)

@@ -46,7 +46,7 @@ _CUT_OFF = "it is truncated"
 
 def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
     """Whether the first record of a dump begins with the pattern `field`. None: undecided, because fewer than 64 bytes
-    follow the bytes between records, and they begin with a digit.
+    of the record are in `head`, and they begin with a digit; also if there are none.
     """
     if MARK.startswith(head):
         return None
@@ -73,8 +73,8 @@ class PicaRecords(RecordReader):
     _plain: bool | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield each record as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that is truncated
-        or too long.
+        """Yield each record as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that is too long,
+        or in which an error ends the dump. `record` finds other damage.
 
         `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
         """
@@ -101,7 +101,8 @@ class PicaRecords(RecordReader):
     def record(self, cut: Cut) -> Record | Damaged:
         """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader, texts to scan
         for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
-        (`described`); or a `Damaged` if it does not begin or end with a field, or has lost its beginning.
+        (`described`); or a `Damaged` if it does not begin with a field, is normalised and does not end with a field, or
+        has lost its beginning.
         """
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)

@@ -37,7 +37,8 @@ _TAGGED = re.compile(rb"(?:=?LDR|00[0-9])[\t ]|\s*+[A-Z][A-Z0-9]{1,3}[ \t]{0,2}-
 
 def is_separated(head: bytes, name: str) -> bool | None:
     """Whether a dump whose first bytes are `head` is a table in text: by the suffix of the file name (in lower case),
-    or because the first rows have as many values as the header has names. None: more bytes are needed.
+    or because the first rows have as many values as the header has names. A dump that begins like another format is
+    not a table. None: more bytes are needed.
     """
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
@@ -120,7 +121,7 @@ class SeparatedRecords(RecordReader):
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether a table has columns that are known to contain identifiers."""
+    """Whether a table that begins with `head` has a column whose name is known for identifiers (`isbn`)."""
     layout, header = begin(Buffer(io.BytesIO(head).readinto))
     return are_known(layout.names(header), SeparatedRecords.table)
 
@@ -132,8 +133,9 @@ def _text(layout: CsvLayout, value: bytes) -> str:
 
 
 def values_in(text: str) -> str | list[str]:
-    """Return the text of a cell of a table; a list of texts if the cell has several values, that is, with `||` between
-    them (DSpace), or in brackets. An authority of DSpace, which follows a value after `::`, is left out.
+    """Return the text of a cell of a table; a list of texts if the cell has `||` between values (DSpace), or is in
+    square brackets: of the quoted texts in them or, without quotation marks, of the only text. Outside of brackets, an
+    authority of DSpace after a value (`::x::600`) is left out.
 
     >>> values_in("Inks||Tinten"), values_in("['9780306406157', '0306406152']"), values_in("[0306406152]")
     (['Inks', 'Tinten'], ['9780306406157', '0306406152'], ['0306406152'])

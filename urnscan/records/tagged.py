@@ -68,8 +68,8 @@ class Layout:
     """Layout of dumps in which records have the last line, but not the first line. The fields are the same."""
 
     def of_dump(self, head: bytes) -> Layout:
-        """Return the layout of a dump that begins with `head`: `untyped` if `head` has last lines of records and no
-        first line, otherwise this layout.
+        """Return the layout of a dump that begins with `head`: `untyped`, if there is one and `head` has last lines of
+        records and no first line; otherwise this layout.
         """
         if self.untyped and not self.begun.search(head) and self.ended.search(head):
             return self.untyped
@@ -77,7 +77,7 @@ class Layout:
 
     @cached_property
     def begun(self) -> re.Pattern[bytes]:
-        """Compiled pattern of the first line of a record, with the line end before it."""
+        """Compiled pattern of the first line of a record, with the line end before it, if any."""
         return re.compile(rb"%b(?:%b)?%b" % (_BEGIN, MARK, self.first))
 
     @cached_property
@@ -92,11 +92,11 @@ class Layout:
 
     @cached_property
     def bound(self) -> re.Pattern[bytes]:
-        """Compiled pattern of the end of a record: a line end, and the last line of the record or, as a group, the
-        first line of the next record (by `following` or `first`).
+        """Compiled pattern of the end of a record: a line end, then the last line of the record, or the first line of
+        the next record (`following` or `first`) as group 1.
 
-        Without `last`: a line end, and in a lookahead, as a group, blank lines and a line that fits `until`, or, if
-        that is empty, the first line of the next record.
+        If `last` is empty: a line end, then in a lookahead, as group 1, any blank lines and a line that fits `until`
+        or, if that is empty, the first line of the next record.
         """
         if self.last:
             return re.compile(rb"%b(?:((?:%b)?%b)|%b)" % (LINE_END, MARK, self.following or self.first, self.last))
@@ -140,8 +140,8 @@ class TaggedRecords(RecordReader):
         """Yield each record of a dump as a `Cut` (its place and bytes), in order, and a `Damaged` for damaged records
         and lines.
 
-        A record without its last line is damaged, because it may have lost a part. Lines with tags outside of a record
-        are damaged, too; neighbouring lines are reported once.
+        In a format in which records have a last line (`Layout.last`), a record without it is damaged, because it may
+        have lost a part. Lines with tags outside of a record are damaged, too; neighbouring lines are reported once.
         """
         if self._cut_by is None:
             buffer.has(HEAD)
@@ -170,7 +170,9 @@ class TaggedRecords(RecordReader):
             yield damage or Cut(offset, data)
 
     def _cut(self, buffer: Buffer, layout: Layout) -> tuple[int, Damaged | None]:
-        """Length of the record at the start of the buffer, 0 if the end is unknown; and the damage of a damaged record."""
+        """Length in bytes of the record at the start of the buffer, 0 if its end is unknown; and its damage, None for a
+        record without damage.
+        """
         offset = buffer.offset
         end, is_next = self._end(buffer, layout)
         if not end and len(buffer.data) - buffer.at > LONGEST:
@@ -189,11 +191,11 @@ class TaggedRecords(RecordReader):
         return length, Damaged(offset, "it is truncated") if buffer.error and not end else None
 
     def _end(self, buffer: Buffer, layout: Layout) -> tuple[int, bool]:
-        """Distance to the end of the record at the start of the buffer, and whether the first line of the next record
-        follows.
+        """Distance in bytes to the end of the record at the start of the buffer, and whether the first line of the next
+        record is there.
 
-        The end is after the tag of the last line of the record, or before the first line of the next. 0: neither
-        follows.
+        The end is before the first line of the next record, or after the tag of the last line of this one. 0 and False
+        if neither follows.
         """
         bound = buffer.search(layout.bound, longest=_LONGEST_TAG)
         if bound is None:
@@ -234,7 +236,9 @@ class TaggedRecords(RecordReader):
         return own, description.pack(self.described_by, statements)
 
     def _name(self, lines: bytes) -> str | None:
-        """ID of a record: the first line of the first field in `Layout.names` that has a value, or None."""
+        """ID of a record: the first line of a field with a tag in `Layout.names`, of the best tag whose first field has
+        a value; None without a value.
+        """
         matches = (pattern.search(lines) for pattern in self.layout.name_fields)
         return first_name(self._text(match[1]) for match in matches if match)
 
@@ -252,9 +256,9 @@ def with_line_feeds(data: bytes) -> bytes:
 
 
 def to_line_end(buffer: Buffer, start: int = 0) -> int:
-    """Return the number of bytes from the next byte of the buffer to the end of a line, with its line end: of the line
-    in which the byte at the distance `start` is. 0 for a line without a line end. Reads on in the buffer, but takes no
-    bytes from it.
+    """Return the distance in bytes from the next byte of the buffer to the end of the first line end (LF, CR LF or CR)
+    after `start` bytes; 0 if none follows, or only after more than `LONGEST` bytes. Reads on in the buffer, but takes
+    no bytes from it.
     """
     line_end = buffer.search(_LINE_END, start, 2)
     return line_end.end() - buffer.at if line_end else 0
