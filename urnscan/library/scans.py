@@ -306,9 +306,9 @@ def scan(
     is the number of threads; None: the number of cores. `syntax` is rfc2141, rfc8141 or rfc2141bis-03; `equivalence` is
     lexical, resolution or namespace; `recover` is one or several of percent, entities, escapes, wraps, labels, bare and
     markup, or all; `resolver_tail` is keep or cut.
-    Returns a `Scan` with the tables and the counts. Inputs that fail are in `report.failures`; inputs of a known form
-    that were scanned as plain text are in `report.notes`. All tables are in memory: for very large inputs use the
-    command.
+    Returns a `Scan` with the tables and the counts. Failures of inputs are in `report.failures`; remarks, for example
+    that an input was scanned as raw bytes, are in `report.notes`. All tables are in memory: for very large inputs use
+    the command.
     Raises FatalError if no input could be read, if the index, a file of rules or a list of filters cannot be read, for
     an unknown `encoding`, or, with `strict`, if any input fails; ArgumentError (a ValueError and a TypeError) for other
     invalid options.

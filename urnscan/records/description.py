@@ -245,8 +245,8 @@ def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statemen
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ") -> Iterator[Statement]:
     """Yield the statements about a work that a field with subfields makes: a pair (row, text) for each of `rows` whose
-    subfields (`Row.parts`) have a value in the field. The text has these values, with spaces between them, with a
-    marked article and cut as `statement` does it.
+    subfields (`Row.parts`) have a value in the field. The text is these values, with spaces between them, after the
+    changes that `statement` makes.
 
     `subfields` are pairs of code and value; `second` is the second indicator, the length of a leading article in some
     fields.

@@ -96,7 +96,9 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
-    """A URN and a code for each value of the kind ISBN. The URN has a meaning only where the code is _URN."""
+    """A URN and a code (as in `_codes_of_others`) for each value of the kind ISBN. The URN has a meaning only where the
+    code is _URN.
+    """
     data, offsets = byte_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
     out = np.empty((len(values), _URN_OF_ISBN), np.uint8)

@@ -118,7 +118,7 @@ class MarcRecords(RunReader):
                     yield Cut(offset + start, record)
 
     def _runs(self, buffer: Buffer) -> Iterator[Run]:
-        """Find runs of records without faults, up to the next record with a fault."""
+        """Take the records up to the next record with a fault from the buffer, and yield them in runs."""
         starts, ends = np.empty((2, _RUN), np.int64)
         while buffer.has(1):
             buffer.has(_LONGEST)
@@ -145,8 +145,9 @@ class MarcRecords(RunReader):
         return string_array(*cut_out(np.frombuffer(run.data, np.uint8), *places)).view(pa.binary())
 
     def record(self, cut: Cut) -> Record:
-        """Read the leader, directory and fields of a record. Returns a `Record` with the ID and the fields of MARC
-        (`Record.marc`). The record must not be damaged: `find` yields no `Cut` for damaged records.
+        """Read the leader, directory and fields of a record. Returns a `Record` with the ID, the fields of MARC
+        (`Record.marc`) and, without `own`, its bytes as a text to scan for URNs. The record must not be damaged: `find`
+        yields no `Cut` for damaged records.
         """
         data = cut.data
         tags, fields = _fields(data, data.find(b"\x1e") + 1)
@@ -175,7 +176,7 @@ def _places(data: bytes, base: int) -> list[tuple[int, int]]:
 
 
 def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The tags in the directory, and the fields."""
+    """The tags and the fields of a record, both in the order of the directory. `base` is the place after it."""
     tags, _, places = zip(*_ENTRY.iter_unpack(data[24 : base - 1]), strict=True)
     in_order = data[base:-1].split(b"\x1e")[:-1] if _fields_match(data, base) else []
     if in_order and list(places) == sorted(places):

@@ -58,8 +58,8 @@ class MarcLineRecords(TaggedRecords):
         return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
     def record(self, cut: Cut) -> Record:
-        """Read the leader and fields of a record. Returns a `Record` with the ID and the fields of MARC
-        (`Record.marc`).
+        """Read the leader and fields of a record. Returns a `Record` with the ID, the fields of MARC (`Record.marc`)
+        and, without `own`, a text to scan for URNs.
         """
         offset, data, _ = cut
         texts = (self._text_to_search(data),) if self.has_texts else ()

@@ -131,8 +131,8 @@ def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tupl
 def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tuple[int, int]:
     """Write the character of a reference (`&#233;`, `&#xE9;`) in UTF-8 to `out`, from index `to` on.
 
-    Returns the place after the reference, or _NOT_THERE if XML has no character with the number, and the place after
-    the character in `out`.
+    Returns the place after the reference in `data`, or _NOT_THERE if it does not refer to a character of XML, and the
+    place after the character in `out`.
     """
     is_hex = data[at + 2] == _LETTER_X
     start = end = at + 2 + is_hex
@@ -199,10 +199,11 @@ def _tag(data: ByteArray, place: int, word: int) -> int:
 def _fields(
     data: ByteArray, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
-    """Write the leader and the fields of a record from `at` on.
+    """Write the leader and the fields of the record with the number `record`, which are in `data` from `at` on, to
+    `fields`: to its columns from index `row` on, to its bytes from index `to` on.
 
-    Returns the place after the record, or _NOT_THERE for an unusual record; the number of fields; and the rows and
-    bytes that are written so far.
+    Returns the place after the record, or _NOT_THERE for an unusual record; the number of its fields; and the next free
+    indices of the columns and of the bytes.
     """
     out = fields.data
     tag, first, total = _WRONG, to, 0

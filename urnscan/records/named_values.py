@@ -135,16 +135,16 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _rows_of(fields: Mapping[str, tuple[_Row, ...]], written_name: str) -> tuple[_Row, ...]:
-    """The rows of a table for a name, in the spelling of a record."""
+    """The rows of a table for a name as a record spells it; empty if the table does not have it."""
     return next((fields[name] for name in _spellings(written_name[:_LONGEST_NAME]) if name in fields), ())
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def _spellings(name: str) -> tuple[str, ...]:
-    """The names under which a table may have a name, folded, the closest first.
+    """The forms in which a table may contain `name`, folded (`_fold`), the closest first.
 
-    They leave out a language and a suffix of an index at the end (`title_en`, `dc.title[en_US]`, `title_full`), an
-    envelope at the start (`metadata.title`, `Document Title`), and a plural `s`.
+    Later forms leave out a language or a suffix of an index at the end (`title_en`, `dc.title[en_US]`, `title_full`),
+    an envelope at the start (`metadata.title`, `Document Title`), or a plural `s`.
     """
     name = _LANGUAGE.sub("", name)
     without = _SUFFIX.sub("", name)
@@ -155,7 +155,9 @@ def _spellings(name: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _fold(name: str) -> str:
-    """Reduce a name to lower-case letters and digits. `ISBN-13`, `isbn_13` and `ISBN 13 (print)` become the same name."""
+    """Reduce a name to lower-case letters and digits, without a usual qualifier in brackets: `ISBN-13`, `isbn_13` and
+    `ISBN 13 (print)` become `isbn13`.
+    """
     qualified = _QUALIFIED.match(name)
     if qualified and _alphanumeric(qualified[2]) in _QUALIFIERS:
         name = qualified[1]

@@ -74,7 +74,7 @@ class PicaRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each record as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that is too long,
-        or in which an error ends the dump. `record` finds other damage.
+        or that is not whole because reading failed. `record` finds other damage.
 
         `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
         """
@@ -101,8 +101,8 @@ class PicaRecords(RecordReader):
     def record(self, cut: Cut) -> Record | Damaged:
         """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader, texts to scan
         for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
-        (`described`); or a `Damaged` if it does not begin with a field, is normalised and does not end with a field, or
-        has lost its beginning.
+        (`described`). Returns a `Damaged` for a record that does not begin with a field, for a normalised record that
+        does not end with a field, and for a record without an ID after lost bytes.
         """
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)

@@ -213,7 +213,7 @@ class RunReader(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each record of a dump as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that
-        cannot be read. The same records as from `find`, which also yields a `Run` of many records.
+        cannot be read. They are the same records as from `find`, which yields many of them together as a `Run`.
         """
         for item in self.find(buffer):
             if isinstance(item, Run):

@@ -39,9 +39,11 @@ def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
 
 
 def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total: int, marc: Sequence[int]) -> Columns:
-    """Insert the records that `RecordReader.record` read into the columns of `total` records.
+    """The columns of all `total` records, with the values of `records` (number and record), which
+    `RecordReader.record` read.
 
-    After the first `total` rows, `columns` has a row for each record in `marc`, with the values of its fields of MARC.
+    After the first `total` rows, `columns` has a row for each record number in `marc`, with the values of its fields of
+    MARC.
     """
     of_marc = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
     names = text_array([record.identifier for _, record in records])
@@ -59,7 +61,7 @@ def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total
 
 
 def _cuts_at(items: Sequence[Cut | Run], is_chosen: npt.NDArray[np.bool_]) -> Iterator[Cut]:
-    """The chosen records as `Cut`s. Objects are made only for chosen records, as a run may have thousands of records."""
+    """The chosen records as `Cut`s; `is_chosen` has a flag for each record of all items."""
     first = 0
     for item in items:
         last = first + count_of(item)

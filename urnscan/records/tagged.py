@@ -236,8 +236,8 @@ class TaggedRecords(RecordReader):
         return own, description.pack(self.described_by, statements)
 
     def _name(self, lines: bytes) -> str | None:
-        """ID of a record: the first line of a field with a tag in `Layout.names`, of the best tag whose first field has
-        a value; None without a value.
+        """ID of a record. For each tag of `Layout.names`, in order, the first line of the first field is tried: the
+        first line with text is the ID. None if there is none.
         """
         matches = (pattern.search(lines) for pattern in self.layout.name_fields)
         return first_name(self._text(match[1]) for match in matches if match)
