@@ -126,7 +126,6 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait for the running functions, and cancel the pending functions."""
         self._executor.shutdown(cancel_futures=True)
 
     def submit(

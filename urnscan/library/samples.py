@@ -18,8 +18,7 @@ def samples() -> Path:
 
     For the command: `urnscan "$(python -c 'import urnscan; print(urnscan.samples())')"`.
 
-    An installed package contains the samples; a checkout has them next to the package. Raises FileNotFoundError if
-    they are missing.
+    Raises FileNotFoundError if this copy of urnscan came without them.
     """
     package = Path(__file__).parents[1]
     for place in (package, package.parent):

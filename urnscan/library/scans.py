@@ -186,8 +186,8 @@ class Scan:
     def _write(
         self, arguments: Mapping[str, str | os.PathLike[str] | None], opened: Callable[..., Any], *, force: bool
     ) -> None:
-        """Write each table that has a path in `arguments` (name of the table -> path) to an output that `opened` makes.
-        Raises the errors of `to_parquet`.
+        """Write the tables that have a path in `arguments`, by outputs that `opened` makes. Raises the errors of
+        `to_parquet`.
         """
         paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
         if not paths:
@@ -255,9 +255,7 @@ class Scan:
         return hints(self.report, option, LISTS_REJECTS, **counts, has_rejects=self.rejects is not None)
 
     def _most_frequent(self, columns: list[str], most: int) -> pa.Table:
-        """The columns `columns` of the `most` classes with the most occurrences, the most frequent first. Classes with
-        equally many occurrences are sorted by `urn`.
-        """
+        """Some columns of the `most` most frequent classes: the most frequent first, equally frequent ones by `urn`."""
         order = pc.sort_indices(self.classes, [("occurrence_count", "descending"), ("urn", "ascending")])
         return self.classes.select(columns).take(order[:most])
 

@@ -61,9 +61,7 @@ def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) ->
 
 
 def _failure_line(failure: SourceError) -> str:
-    """The failure as a line of text. If the path of the input is probably a text (white space or "urn:" is in it), the
-    line shortens the text, and names the functions for texts.
-    """
+    """The failure as a line of text. If a text was passed as a path, the line also names the functions for texts."""
     name = failure.source
     if not _IN_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
         return in_line(str(failure))

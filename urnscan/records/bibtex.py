@@ -143,10 +143,9 @@ class BibtexRecords(RecordReader):
         """Yield each entry as a `Cut` (its place and bytes), in order; `@string`, `@preamble` and `@comment` are
         skipped. An entry that is never closed or too long is yielded as a `Damaged`; after it, reading goes on at the
         next line that begins like an entry.
-
-        `Cut.around` has the type (`book`), the length of the beginning (`@book{`) in bytes, and whether regular
-        expressions can read the whole entry (False, for example, if its braces are nested too deep).
         """
+        # `Cut.around` has the type (`book`), the length of the beginning (`@book{`) in bytes, and whether regular
+        # expressions can read the whole entry (False, for example, if its braces are nested too deep).
         while begins := _take_to(buffer, _ENTRY):
             offset = buffer.offset
             delimiter, length_of_beginning = begins[0][-1:], len(begins[0])
@@ -285,7 +284,6 @@ def _join_pieces(field: re.Match[bytes]) -> bytes:
 
 
 def _without_escapes(data: bytes) -> bytes:
-    """Replace escapes of LaTeX by their characters."""
     return _ESCAPE.sub(_symbol, _GROUPED.sub(_symbol, data))
 
 

@@ -145,8 +145,7 @@ Statement = tuple[Row, str]
 @functools.cache
 def described_fields(format_name: str) -> Table:
     """Return name of a field -> rows of `descriptions.toml`, for the fields of a format that describe a work; empty for
-    a format without such fields. `format_name`: name of a table of that file, or path of another TOML file. The result
-    is cached.
+    a format without such fields. `format_name`: name of a table of that file, or path of another TOML file.
     """
     by_field: dict[str, list[Row]] = {}
     for order, entry in enumerate(table_rows(format_name, "descriptions")):

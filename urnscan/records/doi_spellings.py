@@ -1,7 +1,7 @@
 """DOI as programs and catalogues write them -> plain DOI.
 
->>> plain_doi("https://doi-org.proxy.example/10.5555/a?nosfx=y"), plain_doi("10.1037//0022-3514.83.3.606")
-('https://doi.org/10.5555/a', '10.1037/0022-3514.83.3.606')
+>>> plain_doi("https://doi-org.proxy.example/10.5555/a?nosfx=y")
+'https://doi.org/10.5555/a'
 >>> plain_doi("10.1002/(SICI)1097(1998)49:8&lt;693::AID-ASI4$>$3.0.CO;2-O")
 '10.1002/(SICI)1097(1998)49:8<693::AID-ASI4>3.0.CO;2-O'
 """

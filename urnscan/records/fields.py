@@ -86,9 +86,7 @@ Table = Mapping[str, tuple[OwnField, ...]]
 
 @functools.cache
 def read_data(name: str) -> Mapping[str, Any]:
-    """Return the contents of a TOML file of this package, or of a TOML file with an absolute path. Each file is read
-    only once.
-    """
+    """Return the contents of a TOML file of this package, or of a TOML file with an absolute path."""
     import tomllib  # noqa: PLC0415 (not every run needs it)
 
     with (files(__package__) / name).open("rb") as file:
@@ -109,8 +107,7 @@ def table_rows(name: str, kind: str) -> Sequence[dict[str, Any]]:
 @functools.cache
 def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Table:
     """Return name of a field -> rows, for the fields of a format that contain record-level identifiers; empty for a
-    format without such fields. `format_name`: name of a table of `fields.toml`, or path of another TOML file. The
-    result is cached.
+    format without such fields. `format_name`: name of a table of `fields.toml`, or path of another TOML file.
 
     With `keys`, the rows of `keys.toml` are included. Without `urns`, rows whose identifiers give no key are left out;
     without both, the result is empty.
@@ -163,8 +160,8 @@ def of_value(
 
 
 def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
-    """Whether the record has all fields of `row.unless_all`, and the fields in `row.but_same` do not have the same
-    text: then it is a part of a host, and the identifier belongs to the host. `kinds`: name -> value of the fields.
+    """Whether the identifier belongs to a host of the record: the record has all fields in `row.unless_all`, and those
+    in `row.but_same` do not have the same text. `kinds`: name -> value of the fields.
     """
     values = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
     return kinds.keys() >= set(row.unless_all.split()) and (len(values) != 1 or values == {""})

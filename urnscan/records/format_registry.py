@@ -75,7 +75,6 @@ class Registry(Mapping[str, "Format"]):
 
 @functools.cache
 def _load(name: str) -> Format:
-    """The format `name` of this package; its module is imported at the first call."""
     formats: tuple[Format, ...] = importlib.import_module(f"urnscan.records.{_MODULES[name]}").FORMATS
     return next(format_ for format_ in formats if format_.name == name)
 

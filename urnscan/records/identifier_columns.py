@@ -61,9 +61,9 @@ class Texts(NamedTuple):
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
     """Return the texts in which the scanner finds the URNs of a column of identifiers, which has no nulls: for each
-    value the same text that `identifiers.as_text` returns for it. Values for which it returns None are left out, so the
-    texts may be fewer than the values; `Texts.rows` says to which values they belong. `scheme`: kind of all these
-    identifiers, as a record names it (`isbn`), in any case; empty if unknown.
+    value the same text that `identifiers.as_text` returns for it. Values for which it returns None are left out;
+    `Texts.rows` says to which values the texts belong. `scheme`: kind of all these identifiers, as a record names it
+    (`isbn`), in any case; empty if unknown.
     """
     kind = kind_of(scheme)
     if kind == "isbn":

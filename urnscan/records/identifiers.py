@@ -283,7 +283,6 @@ def _urn_of_issn(number: str) -> str | None:
 
 
 def _dois(text: str) -> Iterator[str]:
-    """The URNs of the DOIs in a text, which may be a list."""
     for match in _DOI.finditer(text):
         for doi in _DOI_JOINT.split(match[1]):
             yield from _urn_by(namespaces.doi.to_urn, doi.rstrip(".:;,/"))

@@ -56,7 +56,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
     """Whether a dump is JSON Lines, a value in each line (`lines` is True), or JSON in another layout (`lines` is
-    False). None: more bytes are needed.
+    False). An array of numbers or strings is neither. None: more bytes are needed.
     """
     try:
         in_lines = are_lines(head, name, find_array)
@@ -87,7 +87,7 @@ class JsonArrayRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each value as a `Cut`, in order, and a `Damaged` where no value can be decoded. `Cut.around` is the
-        decoded value, with a tuple of pairs (name, value) for an object.
+        decoded value: a tuple of pairs (name, value) for an object, a str for a number.
 
         `Cut.data` has no commas, brackets or white space around the value; in JSON Lines it is the whole line.
         """
@@ -137,9 +137,6 @@ def _marc(pairs: Pairs) -> MarcFields | None:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether the first bytes of a dump, `head`, have the fields of MARC, or a member whose name is known for
-    identifiers (`isbn`).
-    """
     text = head.decode("utf-8", "replace")
     return bool(_MARC_FIELDS.search(text)) or are_known(_MEMBER.findall(text), JsonArrayRecords.table)
 

@@ -73,10 +73,8 @@ class Re2(NamedTuple):
 
 
 def re2_of(pattern: str) -> Re2:
-    """Write a pattern of Python for RE2, the library by which Arrow matches whole columns.
-
-    A possessive repetition becomes a plain repetition. A large maximum of a repetition is removed, because RE2 is slow
-    where it counts. Lookaheads are left out. So the result may match more texts than the pattern.
+    """Write a pattern of Python for RE2, the library by which Arrow matches whole columns. Lookaheads, and large maxima
+    of repetitions, are left out, so the result may match more texts than the pattern.
 
     >>> re2_of("(a{1,99}+)(?=b)").pattern
     '(?P<g0>a{1,})'

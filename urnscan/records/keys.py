@@ -233,7 +233,7 @@ def _lccn(number: str) -> str | None:
 
 
 def _ark(name: str) -> str:
-    """Remove all hyphens of an ARK, and `/` and `.` at its end: these characters have no meaning there."""
+    """Remove all hyphens of an ARK, and `/` and `.` at its end."""
     return name.replace("-", "").rstrip("/.")
 
 

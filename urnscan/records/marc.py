@@ -168,9 +168,7 @@ def _fields_match(data: bytes, base: int) -> bool:
 
 
 def _places(data: bytes, base: int) -> list[tuple[int, int]]:
-    """Start and end in `data` of each field, as the directory says; the end is the place of the field terminator.
-    `base` is the place after the directory.
-    """
+    """Start and end in `data` of each field, as the directory says; the end is the place of the field terminator."""
     entries = _ENTRY.iter_unpack(data[24 : base - 1])
     return [(base + int(start), base + int(start) + int(length) - 1) for _, length, start in entries]
 
@@ -272,9 +270,7 @@ def _missing(buffer: Buffer, data: bytes) -> int:
 
 
 def _split_at_heads(data: bytes) -> Iterator[tuple[int, int]]:
-    """Start and end of each part of `data`, which is split before each leader with a directory; the only part is all of
-    `data` if no such leader is inside it.
-    """
+    """Start and end of each part of `data`, which is split before each leader with a directory inside it."""
     start = 0
     at = data.find(b"450", 21)
     while at >= 0:

@@ -79,9 +79,9 @@ def is_utf8(data: bytes, *, may_be_cut: bool = False) -> bool:
 
 
 def of_marc8(data: bytes) -> str:
-    """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text. UTF-8 is not recognised: `decoder` does
-    that. Bytes without a meaning in MARC-8, and an incomplete East Asian character, become spaces. If `data` ends with
-    an incomplete escape sequence, all bytes may be decoded as UTF-8 instead.
+    """Decode bytes of MARC-8 (MARC 21 Specifications, Character Sets) to text. Bytes without a meaning in MARC-8,
+    and an incomplete East Asian character, become spaces. If `data` ends with an incomplete escape sequence, all bytes
+    may be decoded as UTF-8 instead.
     """
     if data.isascii() and b"\x1b" not in data:
         return data.decode()

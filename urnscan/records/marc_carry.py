@@ -78,9 +78,7 @@ def _encoding(data: bytes) -> str:
 
 
 def _place(tags: Sequence[str], tag: str) -> int:
-    """The index at which a new field with the tag `tag` is inserted among fields with the tags `tags`: after the last
-    one with the same tag, or else before the first one with a greater tag.
-    """
+    """The index at which a new field with the tag `tag` is inserted among fields with the tags `tags`."""
     same = [at for at, other in enumerate(tags) if other == tag]
     return same[-1] + 1 if same else next((at for at, other in enumerate(tags) if other > tag), len(tags))
 
@@ -180,9 +178,7 @@ def _datafields(data: bytes) -> list[_DataField]:
 
 
 def _parse(field: bytes, prefix: bytes) -> etree._Element:
-    """Parse an element whose name has the prefix `prefix` (`marc:`, or empty). Raises NotChangedError if it cannot be
-    read as XML.
-    """
+    """Parse an element whose name has the prefix `prefix` (`marc:`, or empty). Raises NotChangedError if that fails."""
     names = b' xmlns:%b="x"' % prefix[:-1] if prefix else b""
     try:
         return parse_element(field, names)
@@ -202,8 +198,8 @@ def _xml_fields(data: bytes) -> Iterator[Field]:
 
 
 def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
-    """Insert fields, with the prefix and the white space of a neighbour. Raises NotChangedError for a field that is not
-    in UTF-8 or has characters that XML forbids, and if `data` cannot be read.
+    """The record `data` with fields inserted, each with the prefix and the white space of a neighbour. Raises
+    NotChangedError if a field or the record cannot be written or read as XML.
     """
     for field in fields:
         if field.encoding == _OTHER or _NOT_IN_XML.search(field.data):

@@ -57,7 +57,6 @@ class MarcColumns:
         self._tables, self._rows = self._tables_and_rows()
 
     def _tables_and_rows(self) -> tuple[Tables, Sequence[OwnField]]:
-        """The tables for compiled code, and the rows by their numbers in the tables."""
         shape = (len(FAMILIES), _TAGS)
         has_own, is_packed = (np.zeros(shape, np.bool_) for _ in range(2))
         first_row, counts = (np.zeros(shape, np.int16) for _ in range(2))
@@ -157,9 +156,7 @@ def marc_columns(*, own: bool, described: bool, keys: bool) -> MarcColumns:
 
 
 def in_columns(records: Sequence[MarcBytes]) -> Fields:
-    """Return the fields of MARC records in columns, as compiled code reads them; for records that Python has split into
-    fields.
-    """
+    """Return the fields of MARC records in columns, as compiled code reads them."""
     count = sum(len(record.fields) for record in records)
     out = Fields.room(np.empty(0, np.uint8), len(records), count)
     parts: list[bytes] = []
@@ -252,8 +249,8 @@ def _with_qualifiers(
 def _by_scheme(
     row: OwnField, schemes: pa.StringArray, has_scheme: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """For each scheme of the values of a row: the scheme, in lower case, and the indices of its values. A value without
-    a scheme of its record has the scheme of the row.
+    """The schemes of the values of a row (of their records or, without one, of the row), each with the indices of its
+    values.
     """
     if not has_scheme.all():
         yield row.scheme, np.flatnonzero(~has_scheme)

@@ -173,8 +173,7 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, out: Fields) -
     `starts` and `ends` are the places of the records in `data`. A record whose directory does not list all its fields
     in their order keeps -1 (REFUSED) as its number of fields, and gets no fields.
 
-    Bounds are not checked: `out` must have room for `len(ends)` records and `len(data) // ENTRY` fields, as each field
-    has an entry of 12 bytes in a directory.
+    Bounds are not checked: `out` must have room for `len(ends)` records and `len(data) // ENTRY` fields.
     """
     row = 0
     for record in range(len(ends)):

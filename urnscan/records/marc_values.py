@@ -57,8 +57,6 @@ def is_unimarc(
     200, MARC 21 in 245. If a record has both tags, or neither, 100 $a decides: in UNIMARC it begins with a date of
     eight digits and a type of date.
 
-    The function is called in plain Python for a single record, and compiled for columns.
-
     >>> is_unimarc(b"  \x1fa20260101d2026", [100], [0], [16], 0, 1), is_unimarc(b"10\x1faInks", [245], [0], [8], 0, 1)
     (True, False)
     """

@@ -199,11 +199,9 @@ def _tag(data: ByteArray, place: int, word: int) -> int:
 def _fields(
     data: ByteArray, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
-    """Write the leader and the fields of the record with the number `record`, which are in `data` from `at` on, to
-    `fields`: to its columns from index `row` on, to its bytes from index `to` on.
-
-    Returns the place after the record, or _NOT_THERE for an unusual record; the number of its fields; and the next free
-    indices of the columns and of the bytes.
+    """Write the leader and the fields of a record, in `data` from `at` on, to `fields`: to the columns from index `row`
+    on, to the bytes from `to` on. Returns the place after the record, or _NOT_THERE for an unusual record; the number
+    of its fields; and the next free `row` and `to`.
     """
     out = fields.data
     tag, first, total = _WRONG, to, 0

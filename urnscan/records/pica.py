@@ -75,9 +75,8 @@ class PicaRecords(RecordReader):
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each record as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that is too long,
         or that is not whole because reading failed. `record` finds other damage.
-
-        `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
         """
+        # `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
         is_resumed = self._plain is not None
         if self._plain is None:
             buffer.has(HEAD)

@@ -41,10 +41,8 @@ _ALL = slice(None)
 
 
 class Run(NamedTuple):
-    """Neighbouring records of a dump that a single call of compiled code found: their places and bytes. Their fields
-    are not read yet.
-
-    A run represents the same records as a list of `Cut`s, but is a single object for thousands of records.
+    """Neighbouring records of a dump that a single call of compiled code found, perhaps thousands: their places and
+    bytes. Their fields are not read yet.
     """
 
     offset: int

@@ -21,8 +21,7 @@ from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader, co
 
 def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
     """Read the fields of the records in `items`, which a reader of the same class found, and return their values in
-    columns. A record that cannot be read is in `Columns.damaged`. Compiled code reads most records, `reader.record`
-    each of the rest.
+    columns. A record that cannot be read is in `Columns.damaged`.
     """
     fields, texts = _fields_and_texts(reader, items)
     is_refused = fields.totals == REFUSED
@@ -106,7 +105,6 @@ def _own(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, int, Own]
 
 
 def _texts(records: Sequence[tuple[int, Record]]) -> list[Texts]:
-    """Texts to scan for URNs, in columns; an empty list if no record has texts."""
     rows = [(number, place, text) for number, record in records for place, text in enumerate(record.texts)]
     if not rows:
         return []

@@ -82,10 +82,9 @@ class SeparatedRecords(RecordReader):
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each row that is not blank as a `Cut`, in order, with its line end, and a `Damaged` for a row, or a
         header, with a fault. The header, and a line `sep=;` before the header, are not records.
-
-        `Cut.around` has the row, the layout of the table, the names of the columns, and the index of the column that
-        contains the IDs of records, or None.
         """
+        # `Cut.around` has the row, the layout of the table, the names of the columns, and the index of the column that
+        # contains the IDs of records, or None.
         if self._rows is None:
             layout, header = begin(buffer)
             self._rows, names = SeparatedRows(layout), layout.names(header)
@@ -121,7 +120,6 @@ class SeparatedRecords(RecordReader):
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether a table that begins with `head` has a column whose name is known for identifiers (`isbn`)."""
     layout, header = begin(Buffer(io.BytesIO(head).readinto))
     return are_known(layout.names(header), SeparatedRecords.table)
 

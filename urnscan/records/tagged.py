@@ -218,7 +218,6 @@ class TaggedRecords(RecordReader):
         return Record(offset, data, name, texts, own, packed)
 
     def _own_and_description(self, lines: bytes) -> tuple[Sequence[Own], bytes]:
-        """Record-level identifiers and packed description of a record."""
         values = [
             (name, value.decode("utf-8", "replace").strip())
             for tag, value in self.layout.field.findall(lines)
@@ -243,7 +242,6 @@ class TaggedRecords(RecordReader):
         return first_name(self._text(match[1]) for match in matches if match)
 
     def _text_to_search(self, data: bytes) -> bytes:
-        """The text of a record to scan for URNs."""
         return data
 
     def _text(self, value: bytes) -> str:
