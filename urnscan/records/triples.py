@@ -65,10 +65,8 @@ _TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
 
 
 def is_triples(head: bytes, _name: str) -> bool | None:
-    """Whether a dump whose first bytes are `head` begins with a statement of N-Triples or N-Quads. None: more bytes are
-    needed.
-
-    A dump of Turtle may begin with a statement, too; then its other lines are damaged.
+    """Whether a dump whose first bytes are `head` begins with a statement of N-Triples or N-Quads, perhaps after
+    comments. Some dumps of Turtle do, too. None: more bytes are needed.
     """
     start = _end(_BETWEEN, head, len(MARK) if head.startswith(MARK) else 0)
     if start == len(head) or MARK.startswith(head):
@@ -80,9 +78,10 @@ def is_triples(head: bytes, _name: str) -> bool | None:
 
 def is_other_rdf(head: bytes, name: str) -> bool | None:
     """Whether a dump whose first bytes are `head` is RDF/XML, Turtle or TriG, which are not read: the first element is
-    `RDF`, or the dump begins with a directive. None: more bytes are needed.
+    `RDF`, or the dump begins with a directive. Turtle without directives is recognised by the suffix of the file name
+    `name` (in lower case).
 
-    Turtle without directives is recognised by the suffix of the file name `name` (in lower case).
+    None: undecided; only if `head` is empty, or begins with comments or blank lines.
     """
     head = head.removeprefix(MARK)
     start = _end(_BETWEEN, head, 0)
@@ -105,7 +104,8 @@ class TripleRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each sequence of neighbouring statements with the same subject as a `Cut`, whose `around` is the
-        subject. A line that is not a statement is yielded as a `Damaged`, and ends the sequence.
+        subject. A line that is no statement, comment or blank line is yielded as a `Damaged`, and ends the sequence. A
+        sequence of more than 64 MiB is split.
         """
         is_at_end = False
         while True:
@@ -122,7 +122,9 @@ class TripleRecords(RecordReader):
                 yield line
 
     def _runs_in(self, buffer: Buffer, is_at_end: bool) -> Iterator[Cut | Damaged]:
-        """Find the runs in the buffer, except a last run that may continue in bytes that are not read yet."""
+        """Yield the sequences and damaged lines in the buffer, except a last sequence that may continue in bytes that
+        are not read yet.
+        """
         data = buffer.data
         base = buffer.offset - buffer.at
         whole = len(data) if is_at_end else _end_of_lines(data, 0, len(data))
@@ -171,23 +173,25 @@ class TripleRecords(RecordReader):
 
 
 def _end(pattern: re.Pattern[bytes], data: bytes, start: int, stop: int = sys.maxsize) -> int:
-    """End of a match at `start`; `start` without a match."""
+    """End of the match that begins at `start`; `start` itself without a match."""
     match = pattern.match(data, start, stop)
     return match.end() if match else start
 
 
 def _end_of_lines(data: bytes, start: int, stop: int) -> int:
-    """End of the last line that is definitely whole, or `start`. A CR at the very end is ignored, as LF may follow."""
+    """End of the last whole line that ends in `data[start:stop]`; `start` without one. A CR at `stop - 1` may be half
+    of a CR LF, and does not count.
+    """
     return max(data.rfind(b"\n", start, stop), data.rfind(b"\r", start, stop - 1)) + 1 or start
 
 
 def _text(data: bytes) -> str:
-    """The text of an IRI, or of the string of a literal."""
+    """Decode an IRI or a string without its quotes: escapes become characters, invalid UTF-8 U+FFFD."""
     return _without_escapes(data).decode("utf-8", "replace")
 
 
 def _without_escapes(data: bytes) -> bytes:
-    """Replace escapes (ECHAR, UCHAR) by their characters. Python has the same escapes, and more."""
+    """Replace the escapes of the grammar (ECHAR, UCHAR) by their characters in UTF-8."""
     return _ESCAPES.sub(_characters, data) if b"\\" in data else data
 
 
@@ -201,7 +205,7 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether `head` has predicates that are known to give identifiers, or statements about URNs."""
+    """Whether `head` has a predicate that is known to give identifiers, or a statement about a URN."""
     return bool(_ABOUT_URN.search(head)) or any(
         b"<%b>" % field.encode() in head for field in own_fields(TripleRecords.table)
     )

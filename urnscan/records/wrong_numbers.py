@@ -17,7 +17,9 @@ _TITLES = {"isbn": "an ISBN", "issn": "an ISSN"}
 
 
 class WrongNumber(NamedTuple):
-    """A wrong ISBN or ISSN in a record."""
+    """A wrong ISBN or ISSN in a record: `number` as it is written there (with plain hyphens), or else the text of the
+    field, and `message` with the reason.
+    """
 
     number: str
     """The number as the record has it, but with plain hyphens. The whole text of the field if no part of it has the
@@ -28,10 +30,12 @@ class WrongNumber(NamedTuple):
 
 
 def find_wrong(own: Own) -> WrongNumber | None:
-    """Return the first wrong number in a field for ISBN or ISSN, or of an unknown kind, in which no number is right.
+    """Return the first wrong number in a field for ISBN, ISSN or EAN, or in a field of an unknown kind that shows such
+    a number.
 
-    None for a field with a right number, and of a known other kind; for a number that the record itself calls wrong
-    (`(falsch)`); for digits that only fill the field (`0000000000`); and for a text without any digit (`none`).
+    None if a number in the field is right, and for fields of other kinds. Numbers that the record itself calls wrong
+    (`(falsch)`) do not count, nor does a text without digits (`none`), or with digits that only fill the field
+    (`0000000000`).
 
     >>> find_wrong(Own("97803953634 (pbk.)", "isbn")).message
     'it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8'

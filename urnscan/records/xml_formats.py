@@ -26,9 +26,8 @@ _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 
 @functools.lru_cache(maxsize=1)
 def _first_kind(head: bytes) -> str | None:
-    """Kind of the first record in the first bytes of a dump, or of documents without records.
-
-    "" means that the dump is not XML. None means undecided: there are too few bytes, or the kind is not known.
+    """Name of the kind of the first record in the first bytes of a dump, or of documents without records. "": the dump
+    is not XML. None: undecided, because there are too few bytes, or the kind is not known.
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n<") else None
@@ -39,9 +38,9 @@ def _first_kind(head: bytes) -> str | None:
 
 
 def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
-    """Whether a dump whose first bytes are `head` has records of the kind (format in XML) with the name `kind`, such as
-    `mods`: by the first record or, if all elements are closed without a record, by the elements around. None:
-    undecided, because there are too few bytes, or no record of a known kind.
+    """Whether the records of a dump whose first bytes are `head` are of the kind `kind`, a format in XML such as
+    `mods`. The first record decides; in a dump without records, the elements around (`modsCollection`). None:
+    undecided, because there are too few bytes, or nothing shows a known kind.
     """
     first = _first_kind(head)
     return None if first is None else first == kind
@@ -49,9 +48,8 @@ def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
 
 def show_xml(data: bytes) -> str:
     """Return a record as text for people: MARC, also inside OAI-PMH and SRU, in the form of MARC editors (a line for
-    each field); other records, and records that are not well-formed, as their bytes decoded as UTF-8.
-
-    The namespaces that elements around the record declare are not known here; there, local names decide the kind.
+    each field); other records, and records that are not well-formed, as their bytes decoded as UTF-8. Prefixes that the
+    record does not declare are ignored.
     """
     prefixes = filter(_is_prefix, dict.fromkeys(map(decoded, PREFIX.findall(data))))
     # Not all letters of a prefix may be in the name of a namespace.
@@ -72,16 +70,18 @@ def show_xml(data: bytes) -> str:
 
 
 def _is_prefix(name: str) -> bool:
-    """Whether a record can declare the prefix `name`: not a text such as `“Note`, and not `xml` and `xmlns`."""
+    """Whether a record can declare the prefix `name`. False for a text such as `“Note`, and for `xml` and `xmlns`."""
     with contextlib.suppress(ValueError):
         return name not in ("xml", "xmlns") and bool(etree.QName(name))
     return False
 
 
 def unread_inner(head: bytes) -> str:
-    """For a dump of OAI-PMH or SRU, and only for these, return the local name of the element inside the first whole
-    record that is not deleted, such as `ead`, if no table knows its fields. Empty if its fields are known, or no such
-    record is in `head`, the first bytes of the dump.
+    """Return the local name, such as `ead`, of the element inside the first record of a dump of OAI-PMH or SRU, if no
+    table knows the fields of this element.
+
+    Empty if its fields are known, or if `head`, the first bytes of the dump, has no whole record with an element
+    inside. Deleted records do not count.
     """
     for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
         if isinstance(cut, Damaged):

@@ -28,7 +28,8 @@ from urnscan.records.marc_fields import MarcFields, SplitField
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of records in XML (a format): the elements that are records, and where their IDs and fields are. Names of
-    elements are `{namespace}local`.
+    elements are `{namespace}local`; in `loose`, only `local`. `holds`: each record contains a record of another kind
+    (OAI-PMH).
     """
 
     name: str
@@ -69,7 +70,7 @@ Levels = Sequence[Level]
 
 
 def _in_namespaces(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:
-    """All names in all namespaces. "" means names without a namespace."""
+    """Each name in each namespace, as `{namespace}name`. The namespace "" gives the name alone."""
     return tuple(f"{{{namespace}}}{name}" if namespace else name for namespace in namespaces for name in names)
 
 
@@ -211,7 +212,8 @@ def local(name: str) -> str:
 
 def kind_of(name: str, first: str) -> Kind | None:
     """Return the kind of the record that begins with the element `name` and its first inner element `first` (empty if
-    there is none), both as `{namespace}local`; None if the element is not a record.
+    there is none), both as `{namespace}local`: `record` and `leader` -> MARCXML. None if no kind in `KINDS` has records
+    that begin so.
     """
     namespace = first.removesuffix(local(first))
     return (
@@ -222,16 +224,15 @@ def kind_of(name: str, first: str) -> Kind | None:
 
 
 def empty_kind(name: str, attributes: bytes) -> Kind | None:
-    """Return the kind of records that an element `name` contains, even if there is no record in it, such as
-    `collection` of MARCXML; None if no kind is known. `attributes`: the bytes of its attributes, which some kinds
-    check.
+    """Return the kind of a dump without records, if the element `name` shows it, such as `collection` of MARCXML; None
+    if it shows none. `attributes`: the bytes of its attributes, which some kinds check.
     """
     kind, attribute = _BY_AROUND.get(name, (None, b""))
     return kind if attribute in attributes else None
 
 
 def is_deleted(kind: Kind, record: etree._Element) -> bool:
-    """Whether a record of OAI-PMH only says that it was deleted (OAI-PMH §2.5.1); False for other kinds."""
+    """Whether a record of OAI-PMH is marked as deleted in its header (OAI-PMH §2.5.1); False for other kinds."""
     return kind.name == "oai" and record.find("{*}header[@status='deleted']") is not None
 
 
@@ -248,9 +249,8 @@ def identifier(levels: Levels) -> str | None:
 
 
 def own(levels: Levels, fields: Callable[[str], Table]) -> tuple[Own, ...]:
-    """Return the record-level identifiers of a record and of the record inside it (OAI-PMH, SRU), each once, in order;
-    empty if there are none. Identifiers in fields of MARC are not among them. `fields`: function from the name of a
-    format to its table.
+    """Return the record-level identifiers of a record and of the record inside it (OAI-PMH, SRU), each once; none of
+    them from fields of MARC. `fields`: function from the name of a format to its table.
     """
     identifiers: dict[Own, None] = {}
     for kind, record in levels:
@@ -260,8 +260,8 @@ def own(levels: Levels, fields: Callable[[str], Table]) -> tuple[Own, ...]:
 
 
 def marc_fields_in(levels: Levels) -> MarcFields | None:
-    """Return the fields of a MARCXML record, or of the MARCXML record inside it (OAI-PMH, SRU); None for a record
-    without fields of MARC.
+    """Return the fields of a record of MARCXML or oai_marc, or of such a record inside a record of OAI-PMH or SRU; None
+    for any other record.
     """
     kind, record = levels[-1]
     if kind.name != "marcxml":
@@ -281,13 +281,13 @@ def marc_fields_in(levels: Levels) -> MarcFields | None:
 
 
 def _data(element: etree._Element) -> str:
-    """Text of an element. A fixed field of oai_marc may have quotes around the text, and ^ for a space."""
+    """Text of an element. In a `fixfield` of oai_marc, quotes around the text are removed, and `^` becomes a space."""
     text = element.text or ""
     return text.strip('"').replace("^", " ") if local(str(element.tag)) == "fixfield" else text
 
 
 def _split(element: etree._Element) -> SplitField:
-    """Split a field of MARCXML or of oai_marc."""
+    """Split a field of MARCXML or of oai_marc (`SplitField`)."""
     name = local(str(element.tag))
     if name in ("controlfield", "fixfield"):
         return _data(element), ()
@@ -316,7 +316,7 @@ def described(levels: Levels, fields: Callable[[str], description.Table]) -> byt
 
 
 def _fields_with_subfields(record: etree._Element) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The fields of a record of PICA+: tags, and pairs of code and value."""
+    """The tag and the subfields (pairs of code and value) of each field of a record of PICA+."""
     for element in record.iterchildren("{*}datafield"):
         subfields = [(part.get("code", ""), part.text or "") for part in element.iterchildren("{*}subfield")]
         yield element.get("tag", ""), subfields
@@ -334,7 +334,7 @@ def _statements_of_subfields(table: description.Table, record: etree._Element) -
 
 @functools.cache
 def _in_any_namespace(path: str) -> str:
-    """A path of a table, for elements of all namespaces."""
+    """A path of a table, for elements of all namespaces: `a/b` -> `{*}a/{*}b`."""
     return "/".join(f"{{*}}{name}" for name in path.split("/"))
 
 
@@ -351,10 +351,8 @@ def _statements_of_elements(table: description.Table, record: etree._Element) ->
 
 
 def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
-    """Record-level identifiers by a table whose fields are paths from the record.
-
-    `scheme_in` and `source_in` of a row name an attribute of the element (`@name`), or an element next to it.
-    """
+    """Record-level identifiers by a table whose fields are paths from the record."""
+    # `scheme_in` and `source_in` of a row name an attribute of the element (`@name`), or an element next to it.
     for path, rows in table.items():
         for element in record.iterfind(_in_any_namespace(path)):
             text = _text(element)
@@ -368,20 +366,19 @@ def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
 
 
 def _text(element: etree._Element) -> str:
-    """Text of an element, with the text of inner elements (`<i>`, `<style>`)."""
     return ("".join(map(str, element.itertext())) if len(element) else element.text or "").strip()
 
 
 def _value_next_to(element: etree._Element, name: str) -> str:
-    """Value of an attribute of an element (`@name`), or text of a sibling element; empty if `name` is empty."""
+    """Value of an attribute of an element (`@name`), or text of a sibling element (`name`); empty if there is none."""
     if not name:
         return ""
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()
 
 
 def levels_of(kind: Kind, record: etree._Element) -> Levels:
-    """Return a record and, for a record of OAI-PMH or SRU, the record inside it; without the latter if there is none of
-    a known kind, or several, as in METS.
+    """Return a record and, for a record of OAI-PMH or SRU, the record inside it. Only the former if the latter is of no
+    known kind, or if there are several, as in METS.
     """
     outer = Level(kind, record)
     children = [*record.iterchildren("{*}metadata", "{*}recordData")] if kind.holds else []

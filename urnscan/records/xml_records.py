@@ -98,12 +98,11 @@ class XmlRecords(RunReader):
         self._no_end_before: dict[bytes, int] = {}
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records in order, with their places and bytes: many neighbouring records in the usual form as a
-        single `Run`, any other record as a `Cut`, and a `Damaged` (place and reason) for a record that is truncated or
-        too long.
+        """Yield the records in order, with their places and bytes: a `Run` for neighbouring records in the usual form,
+        a `Cut` for a single record, and a `Damaged` (place and reason) for a record that is truncated or too long.
 
-        `Cut.around` has the kind, the namespaces around the record, and the encoding. The element around all records,
-        such as `<records>`, is not a record.
+        `around` has the kind, the namespaces around the record, and the encoding. The element around all records, such
+        as `<records>`, is not a record.
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer):
@@ -121,8 +120,8 @@ class XmlRecords(RunReader):
         return kind.name, self._scope.declarations(data), self._scope.encoding
 
     def _run(self, buffer: Buffer) -> Run | None:
-        """Consume the records from the next byte on, up to a record that is unusual or not whole in the buffer; None
-        without records.
+        """Take neighbouring records in the usual form from the front of the buffer, at most 4,096; None if it begins
+        with another record.
         """
         data, at = buffer.data, buffer.at
         # A record may be too long.
@@ -183,7 +182,7 @@ class XmlRecords(RunReader):
 
     @property
     def kind_if_empty(self) -> Kind | None:
-        """For a document without records: the kind of records that its elements show (MARCXML for `<collection/>`).
+        """For a document without records: the kind of records that its elements show (MODS for `<modsCollection/>`).
         None if a record was found, if an element is still open, or if no element shows a kind.
         """
         return None if self._kind or self._scope.open else self._empty
@@ -218,7 +217,9 @@ class XmlRecords(RunReader):
             buffer.at += len(tag[0])
 
     def _read_start_tag(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
-        """Read a start tag. Returns the kind of the record that begins with the tag, or None."""
+        """Read a start tag. Returns the kind of the record that begins with the tag; otherwise None, after the element
+        (unless empty) is opened in the scope.
+        """
         declared = _declarations_in(tag)
         name = self._scope.expanded(tag[2], declared)
         is_loose = local(name) in LOOSE_NAMES
@@ -236,7 +237,9 @@ class XmlRecords(RunReader):
         return None
 
     def _pass_by(self, buffer: Buffer) -> None:
-        """Pass a comment, a CDATA section, a processing instruction or a document type declaration."""
+        """Take a comment, CDATA section, processing instruction or document type declaration from the buffer; 2 bytes
+        if it has no end.
+        """
         if _DOCUMENT_BEGINS.match(buffer.data, buffer.at):
             self._scope.clear()
             declared = _ENCODING.search(buffer.data, buffer.at, buffer.at + _NEAR)
@@ -255,8 +258,8 @@ class XmlRecords(RunReader):
         buffer.at += distance
 
     def _hidden(self, buffer: Buffer, start: int) -> int:
-        """Distance to the end of a comment, CDATA section or processing instruction at the distance `start`; 0 without
-        an end.
+        """Distance to the end of a comment, CDATA section or processing instruction at the distance `start`; 0 if there
+        is none, or no end.
         """
         for begins, ends in _HIDING:
             if buffer.data.startswith(begins, buffer.at + start):
@@ -272,8 +275,8 @@ class XmlRecords(RunReader):
     def _first_element_in(
         self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]
     ) -> str:
-        """Name of the first element inside the element whose start tag is at the distance `start`; empty without an
-        inner element.
+        """Name of the first element inside the element whose start tag is at the distance `start`; empty if none begins
+        soon after the tag.
         """
         start += len(tag[0])
         buffer.has(start + _NEAR)
@@ -285,7 +288,9 @@ class XmlRecords(RunReader):
         return self._scope.expanded(child[2], _declarations_in(child), declared) if child and not child[1] else ""
 
     def _length(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
-        """Length of the record at the start of the buffer, and the damage of a damaged record."""
+        """Length in bytes of the record at the front of the buffer, and a `Damaged` if it is truncated or too long,
+        else None.
+        """
         offset = buffer.offset
         tag = _tag(buffer, 0)
         at = len(tag[0]) if tag else 1 + len(self._name)
@@ -347,14 +352,14 @@ def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
 
 
 def _declarations_in(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
-    """Namespaces that a start tag declares, by prefix, in their quotes."""
+    """Namespaces that a start tag declares: prefix -> namespace in quotes. Very long ones are left out."""
     if b"xmlns" not in tag[3]:
         return _NONE
     return {prefix: uri for prefix, uri in _DECLARATION.findall(tag[3]) if len(uri) < _NEAR}
 
 
 def _known_encoding(encoding: str) -> str:
-    """The encoding `encoding` if ASCII is a part of it; otherwise UTF-8."""
+    """The encoding `encoding` if Python knows it and ASCII is a part of it; otherwise UTF-8."""
     try:
         return encoding if b"<a>".decode(encoding) == "<a>" else "utf-8"
     except (LookupError, UnicodeError):

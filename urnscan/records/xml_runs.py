@@ -17,7 +17,7 @@ _BEHIND = tuple(b" \t\n\v\f\r/>")
 
 @inner
 def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
-    """Whether a whole name is at `at`, followed by white space, `/` or `>`."""
+    """Whether the whole name `name` is at index `at`, followed by white space, `/` or `>`."""
     behind = at + len(name)
     if behind >= len(data):
         return False
@@ -29,8 +29,8 @@ def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
 
 @inner
 def _start_tag(data: ByteArray, at: int) -> int:
-    """Place of the `>` that ends the start tag around `at`; 0 for an empty element, or a tag that is unusual or not
-    whole.
+    """Index of the `>` that ends the start tag in which `at` is; 0 for an empty element (`<r/>`), or a tag that is
+    unusual or not whole.
 
     A tag is unusual if it has an apostrophe, or a `>` in the value of an attribute.
     """
@@ -45,13 +45,13 @@ def _start_tag(data: ByteArray, at: int) -> int:
 
 @compiled
 def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, ends: Integers) -> int:
-    """Find the elements `name` from index `at` of `data` on, up to another tag, or an element that is unusual or not
-    whole, or until `starts` and `ends`, of equal length, are full. Writes the start and end of each element to these
-    arrays, and returns the number of elements.
+    """Find neighbouring elements `name` from index `at` of `data` on. The search ends at another tag, at an element
+    that is unusual or not whole, or when `starts` and `ends`, of equal length, are full. Writes the start and end
+    (index in `data`) of each element to these arrays, and returns the number of elements.
 
-    `name` is as in the tags, with its prefix: `marc:record`. An element is unusual if it is empty (`<r/>`),
-    if its start tag has an apostrophe or a `>` in a value, if its end tag has white space, or if it contains a comment,
-    a CDATA section, an instruction or another element with the name. Text between elements is ignored.
+    `name` has its prefix, as in the tags: `marc:record`. An element is unusual if it is empty (`<r/>`), if a tag has an
+    unusual form (apostrophe, `>` in a value, `</r >`), or if it contains a comment, a CDATA section, an instruction or
+    another element with the name.
     """
     for count in range(len(starts)):
         start = at = find_byte(data, at, len(data), _LESS)

@@ -39,7 +39,8 @@ class Scope:
 
     def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
         """Open an element `name` (with its prefix) inside the elements that are open. `declared`: prefix -> namespace
-        in quotes, for the namespaces that it declares; prefix b"" for the default namespace.
+        in quotes, for the namespaces that the element declares; prefix b"" for the default namespace. If 256 elements
+        are open, more are only counted.
         """
         if len(self.open) == _DEEPEST:
             self._deeper += 1
@@ -47,8 +48,9 @@ class Scope:
         self.open.append((name, declared))
 
     def end(self, name: bytes) -> None:
-        """Close the innermost open element `name` (with its prefix), and all open elements inside it. Does nothing if
-        no such element is open. When the outermost element is closed, the document ends (`clear`).
+        """Close the innermost open element `name` (with its prefix), and all open elements inside it; if elements are
+        only counted (`start`), one of these. Does nothing if no such element is open. When the outermost element is
+        closed, the document ends (`clear`).
         """
         if self._deeper:
             self._deeper -= 1
@@ -61,9 +63,11 @@ class Scope:
             self.clear()
 
     def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
-        """Return the name of an element with its namespace: `a:record` -> `{http://…}record`. `record` is in the default
-        namespace. Without a default namespace, or if the prefix is not declared: `record`. `declared` has declarations
-        (prefix -> namespace in quotes) in addition to those of open elements, the innermost first.
+        """Return the name of an element with its namespace: `a:record` -> `{http://…}record`. A name without a prefix
+        is in the default namespace. Without a namespace, the result is `record`.
+
+        `declared` has declarations (prefix -> namespace in quotes) in addition to those of open elements, the innermost
+        first.
         """
         prefix, _, local_name = name.rpartition(b":")
         uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'
@@ -73,8 +77,8 @@ class Scope:
 
     @property
     def is_large(self) -> bool:
-        """Whether more than 32 namespaces are declared by open elements. Then a record gets only the declarations of
-        the prefixes that occur in it.
+        """Whether open elements have more than 32 declarations of namespaces. Then a record gets only the declarations
+        of the prefixes that occur in it.
         """
         return sum(len(declared) for _, declared in self.open) > _FEW
 
@@ -97,5 +101,5 @@ class Scope:
         return attributes.decode(self.encoding, "replace").encode()
 
     def _uri(self, prefix: bytes) -> bytes | None:
-        """Namespace of a prefix, in quotes as in the declaration."""
+        """Namespace of a prefix, in quotes; None if it is not declared."""
         return next((declared[prefix] for _, declared in reversed(self.open) if prefix in declared), None)

@@ -25,8 +25,8 @@ _PLACE = re.compile(r",? line \d+(?:, column \d+)?")
 
 
 def parsed_text(record: etree._Element) -> bytes:
-    """Return the text of a parsed record in UTF-8: declared namespaces, character data, and values of attributes, with
-    NUL between them; without comments and instructions.
+    """Return the text of a record that was parsed by `parse`, in UTF-8: declared namespaces, character data, and values
+    of attributes, with NUL between them.
     """
     parts = [uri for _, (_, uri) in etree.iterwalk(record, events=("start-ns",))]
     for element in record.iter():
@@ -35,12 +35,12 @@ def parsed_text(record: etree._Element) -> bytes:
 
 
 def plain_text(data: bytes) -> bytes | None:
-    """Return the bytes of a well-formed XML record with characters instead of references, to scan them for URNs; tags
-    remain, as they do no harm. None if the record must be parsed for that (`parsed_text`).
+    """Return the bytes of a well-formed XML record with characters in UTF-8 instead of references, to scan them for
+    URNs; tags remain, as they do no harm. None if the record must be parsed for that (`parsed_text`), for example
+    because it has a comment.
 
-    It must be parsed if it has comments, CDATA, declarations, instructions, or attribute values in single quotation
-    marks. Only references to numbers and to the five names of XML are replaced. The new characters are in UTF-8; all
-    other bytes are unchanged. `data` may be in any encoding in which ASCII is one byte per character.
+    Only references to numbers and to the five names of XML are replaced. `data` may be in any encoding in which ASCII
+    is one byte per character.
     """
     # Tags do no harm, as `<`, `>` and `"` end a URN. But a single quotation mark may be a part of a URN, and comments and
     # instructions are not text. To find one byte is ten times as fast as to find two.
@@ -82,8 +82,8 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
 
 
 def parse_element(data: bytes, declarations: bytes) -> etree._Element:
-    """Parse an element in UTF-8 inside declarations of namespaces, which are attributes (` xmlns:a="…"`), and return
-    it. Raises `lxml.etree.XMLSyntaxError` if it is not well-formed, IndexError if there is no element.
+    """Parse bytes in UTF-8 inside declarations of namespaces, which are attributes (` xmlns:a="…"`), and return the
+    first element. Raises `lxml.etree.XMLSyntaxError` if it is not well-formed, IndexError if there is no element.
     """
     document = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, data, _WRAPPER)
     return etree.fromstring(document, _parser(len(data) >= DEFAULT_LIMITS))[0]
@@ -105,8 +105,8 @@ def _parser(huge: bool) -> etree.XMLParser:
 
 
 def _as_reference(match: re.Match[bytes]) -> bytes:
-    """Replace an entity of HTML by references to the numbers of the characters; other entities become text, comments
-    stay.
+    """Replace an entity of HTML by references to the numbers of the characters. Another entity becomes text; comments
+    and other markup stay.
     """
     if not match[0].startswith(b"&"):
         return match[0]
