@@ -19,7 +19,9 @@ _OPEN = 3
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A dump, and counts of the records in the dump."""
+    """A dump, and counts of its records. `damaged` cannot be read, `without` have no URN and no other key, `removed`
+    are duplicates.
+    """
 
     name: str
     """Name of the dump, as in messages."""
@@ -53,7 +55,9 @@ class Large:
 
 @dataclass(frozen=True, slots=True)
 class ExampleRecord:
-    """A record of an example, with the start of its text."""
+    """A record of an example, with the start of its text. `start`: bytes of the dump before the record; `rest`: bytes
+    after the excerpt.
+    """
 
     source: str
     """Name of the dump."""
@@ -81,7 +85,7 @@ class ExampleRecord:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Some records of a cluster, shown next to each other."""
+    """Some records of a cluster, shown next to each other. `size` counts all of its records."""
 
     cluster: int
     """Number of the cluster in the table of clusters, from 1."""
@@ -135,9 +139,7 @@ class Summary:
 
 
 def render(summary: Summary) -> str:
-    """Return the report as an HTML page, to be written in UTF-8. It contains no date, and no name or network address of
-    the machine.
-    """
+    """Return the report as an HTML page, to be written in UTF-8. The same summary gives the same page."""
     return page(
         "dedup.html",
         summary=summary,
@@ -150,7 +152,6 @@ def render(summary: Summary) -> str:
 
 
 def _with_lines(example: Example) -> list[tuple[ExampleRecord, Sequence[Line]]]:
-    """The records of an example, each with the lines of the excerpt."""
     records = example.records
     lines = compare([record.excerpt for record in records], [record.spellings for record in records])
     return list(zip(records, lines, strict=True))

@@ -35,7 +35,7 @@ _CHOICES = 300
 
 
 class Place(NamedTuple):
-    """A place where a name of a class occurs; the attributes are columns of the table of occurrences."""
+    """A place where a name of a class occurs. `start` counts the bytes of the text before the name."""
 
     source: str
     """Path or URL of the file."""
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rows of classes in the form in which a page contains them, and what its HTML needs of them."""
+    """Rows of classes in the form in which a page contains them. `cut` is the number of URNs that are cut in the page."""
 
     data: str
     """The rows as JSON, compressed (deflate), in base64."""
@@ -79,15 +79,14 @@ def embed(
 ) -> Embedded:
     """Convert rows of classes to the form in which a page contains them: JSON, compressed, in base64.
 
-    `columns` has the names in COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each class.
-    `places`: the first places of each class; None without the table of occurrences. `about` has other values for the
-    script, by name, among them `folder`, the common folder of all sources. Texts of more than 400 characters, in
-    sources 2,000, are cut.
-
-    The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
-    index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:
-    source, member, line, start, spelling. If the page does not list the spelling, the fifth is its text.
+    `columns` has the names in COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each
+    class. `places`: the first places of each class; None without the table of occurrences. `about` has other values for
+    the script, by name, among them `folder`, the common folder of all sources, which is removed from their names. Texts
+    of more than 400 characters, in sources 2,000, are cut.
     """
+    # The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
+    # index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:
+    # source, member, line, start, spelling. If the page does not list the spelling, the fifth is its text.
     urns, spellings, folder = columns["urn"], columns["spellings"], about["folder"]
     shortened = sum(len(urn) > _LONGEST for urn in urns)
     columns = {**columns, "source": [name.removeprefix(folder) for name in columns["source"]]}

@@ -41,7 +41,9 @@ class LinePart(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a record, without the line end, but with control characters that end a field."""
+    """A line of a record, without the line end, but with control characters that end a field. `common`: whether all
+    records contain the line; False for a single record.
+    """
 
     parts: list[LinePart]
     common: bool
@@ -49,8 +51,8 @@ class Line(NamedTuple):
 
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
-    r"""Split each text into lines, and return these, with marks on the names that join the records, and on parts that
-    not all texts contain. A part or line is common if all texts have it, at any place.
+    r"""Split each text into lines, and return the lines of each text, with marks on the names that join the records,
+    and on parts that not all texts contain. A part or line is common if all texts have it, at any place.
 
     `spellings`: for each text, how the names that join are written in it. A single text has no common lines, and only
     its spellings are marked.
@@ -91,14 +93,18 @@ def _split(text: str, spellings: Sequence[str]) -> _SplitText:
 
 
 def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
-    """The test whether every record contains a text. Separators around the text do not count."""
+    """A test whether a text is a part of every record. Separators around parts do not count; nothing but separators is
+    a part of all.
+    """
     stripped = [{text.strip(_SEPARATORS) for text in record} for record in records]
     everywhere = set.intersection(*stripped) if stripped else set()
     return lambda text: (key := text.strip(_SEPARATORS)) in everywhere or not key
 
 
 def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
-    """Places of the spellings, in order. A place where a longer name or number begins with a spelling does not count."""
+    """Start and end of each spelling in the text, in order. A place where a longer name or number begins with a
+    spelling does not count.
+    """
     matches = []
     for spelling in set(filter(None, spellings)):
         start = text.find(spelling)
@@ -116,7 +122,6 @@ def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _lines(split: _SplitText, is_common_piece: _IsCommon, is_common_line: _IsCommon) -> list[Line]:
-    """The lines of a text, in parts with marks."""
     pieces = deque(_pieces_with_marks(split, is_common_piece))
     lines = []
     for line_start, line_end in split.lines:
@@ -136,7 +141,9 @@ def _lines(split: _SplitText, is_common_piece: _IsCommon, is_common_line: _IsCom
 
 
 def _pieces_with_marks(split: _SplitText, is_common_piece: _IsCommon) -> Iterator[tuple[int, int, Kind]]:
-    """Start, end and mark of the pieces. White space at the beginning of a piece with the mark `OWN` is plain."""
+    """Start, end and mark of the pieces, in order. White space at the beginning of a piece with the mark `OWN` is
+    plain.
+    """
     names = deque(split.names)
     for start, end in split.pieces:
         while names and names[0][1] <= start:

@@ -45,10 +45,8 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 
 class _Figures:
-    """Figures of the first pass over the classes."""
-
     def __init__(self, file: TableFile) -> None:
-        """Raises FatalError for a file that is damaged, or changed after urnscan wrote the file."""
+        """Reads a table of classes. Raises FatalError for a file that is damaged, or has counts below 1 or above 2^40."""
         self.occurrences = self.classes = self.spellings = 0
         self.several = 0
         """Classes with several spellings."""
@@ -107,11 +105,11 @@ class _Figures:
 
 
 class _Occurrences:
-    """Figures of the occurrences, and the first places of the classes in the page."""
+    """Figures of the occurrences, and the first places of the classes that the page shows."""
 
     def __init__(self, file: TableFile, urns: pa.ChunkedArray, counts: Numbers) -> None:
         """`counts` are the numbers of occurrences of the classes `urns`. Raises FatalError if the file has different
-        numbers.
+        numbers, or is damaged.
         """
         self._file = file
         self._urns = urns.combine_chunks().cast(pa.large_string())
@@ -133,7 +131,6 @@ class _Occurrences:
             )
 
     def _add(self, urns: pa.Array, start: int) -> None:
-        """Count the rows of each class, and keep the first rows of each class."""
         classes = pc.index_in(urns.cast(pa.large_string()), value_set=self._urns)
         rows = np.flatnonzero(flags_of(classes.is_valid()))
         class_of_row = numbers(classes.take(number_array(rows)))
@@ -154,14 +151,13 @@ class _Occurrences:
         return self._tallies["source"].result()
 
     def ends(self) -> MatchEnds:
-        """The bytes that ended matches, and the punctuation that `--trim` would cut off."""
+        """Numbers of matches by the byte after them, and by the punctuation that `--trim` would cut off."""
         counts = (
             {row[name]: row["occurrences"] for row in _rows(self._tallies[name])} for name in ("stop", "punctuation")
         )
         return MatchEnds(*counts)
 
     def places(self) -> list[list[Place]]:
-        """The first places of each class."""
         places: list[list[Place]] = [[] for _ in self._counts]
         rows = np.concatenate([np.empty(0, np.int64), *self._rows])
         classes = np.concatenate([np.empty(0, np.int64), *self._classes])[np.argsort(rows)]
@@ -176,7 +172,7 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
     namespaces, and resolvers.
 
     Without `occurrences`, the places, the ends of matches and the occurrences by source are None. Raises FatalError for
-    a file that is not the expected table, or if the two tables are not results of the same scan.
+    a file that is not the expected table, or if the numbers of occurrences in the two tables differ.
     """
     file = TableFile(classes, "classes")
     occurrence_file = None if occurrences is None else TableFile(occurrences, "occurrences")
@@ -223,8 +219,8 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
 
 
 def _of_each(counts: Numbers) -> int:
-    """Maximum number of spellings or places of a class in the page: with more, the page has more than `_IN_ALL`. At
-    least 1.
+    """Maximum number of spellings or places of a class in the page: from 1 to 20, so that all classes together have at
+    most 200,000, if possible. `counts`: how many each class has.
 
     >>> _of_each(np.array([5, 1000])), _of_each(np.full(100_000, 3)), _of_each(np.full(1_000_000, 9))
     (20, 2, 1)
@@ -249,7 +245,7 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
 
 
 def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, rulebook: Rulebook) -> list[str | None]:
-    """The address of each name at a resolver, or None."""
+    """The address of each name at a resolver; None without one."""
     with_resolver = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
     links: list[str | None] = [None] * len(urns)
     for place, nid in enumerate(nids):
@@ -269,7 +265,7 @@ def _hint(urn: str, problem: str | None, rulebook: Rulebook) -> str:
 
 
 def _rows(tally: Tally) -> list[dict[str, Any]]:
-    """The rows of a tally, the greatest first."""
+    """The rows of a tally, by name of the column; the most occurrences first."""
     table = tally.result()
     if table is None:
         return []
@@ -280,7 +276,7 @@ def _rows(tally: Tally) -> list[dict[str, Any]]:
 
 
 def _added_up(rows: Iterable[tuple[str, int, int]]) -> list[CountRow]:
-    """Numbers of occurrences and classes, added up for each name; the greatest first."""
+    """Rows (name, occurrences, classes), added up for each name; the most occurrences first."""
     sums: dict[str, tuple[int, int]] = {}
     for name, more, more_classes in rows:
         occurrences, classes = sums.get(name, (0, 0))
@@ -290,7 +286,6 @@ def _added_up(rows: Iterable[tuple[str, int, int]]) -> list[CountRow]:
 
 
 def _folder(*tables: pa.Table | None) -> str:
-    """The folder that contains all sources, or an empty text."""
     extremes = (pc.min_max(table["source"]).as_py() for table in tables if table is not None)
     return common_folder(name for least_and_greatest in extremes for name in least_and_greatest.values())
 
@@ -315,7 +310,7 @@ def _sources(tally: Tally, by_source: pa.Table | None) -> tuple[list[CountRow], 
 
 
 def _varied(file: TableFile, places: Numbers) -> list[VariedClass]:
-    """The classes with the most spellings."""
+    """The classes in the rows `places` of the table, in that order."""
     rows = file.take_in_order(places, "urn", "occurrence_count", "spelling_count", "spellings")
     return [
         VariedClass(
@@ -329,7 +324,7 @@ def _varied(file: TableFile, places: Numbers) -> list[VariedClass]:
 
 
 def _problems(file: TableFile, figures: _Figures, rulebook: Rulebook) -> list[CountRow]:
-    """The codes of problems, each with the most frequent classes."""
+    """The codes of problems, the most frequent first; each with its most frequent classes."""
     problems = _added_up(
         (code, row["occurrences"], row["classes"])
         for row in _rows(figures.problems)

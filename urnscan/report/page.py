@@ -57,7 +57,7 @@ def visible(text: str) -> Markup:
 
 
 def plain(text: str) -> Markup:
-    r"""Return a text escaped for HTML, for titles and attributes: with signs in place of invisible characters, and
+    r"""Return a text escaped for HTML, for titles and attributes: with signs instead of invisible characters, and
     without elements.
 
     >>> plain("a & b\x00")
@@ -97,8 +97,8 @@ def common_folder(names: Iterable[str]) -> str:
 def by_size(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
     """Add up numbers of groups in ranges of sizes: 0, 1, … 10, then 11 to 20, 21 to 50, 51 to 100 …
 
-    `sizes` has the number of groups by their size. Returns a tuple for each range that has groups: label, number of
-    groups, sum of their sizes.
+    `sizes`: size -> number of groups. Returns a tuple for each range that has groups: label, number of groups, sum of
+    their sizes.
 
     >>> by_size({1: 90, 2: 1, 10: 2})
     [('1', 90, 90), ('2', 1, 2), ('10', 2, 20)]
@@ -136,7 +136,7 @@ def _environment() -> Environment:
 
 
 def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
-    """Output for a value: HTML unchanged, text and numbers made readable."""
+    """Output for a value: integers with commas, text as HTML (`visible`), any other value unchanged."""
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, str) and not isinstance(value, Markup):
@@ -145,8 +145,8 @@ def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
 
 
 def script(name: str) -> Markup:
-    """Return the file `name` of this package's templates as a script for a page, unchanged. The file must not contain a
-    text that ends an element of HTML.
+    """Return the file `name` of this package's templates as a script for a page. The file must contain neither marks of
+    Jinja (`{{`) nor a text that ends an element of HTML.
     """
     text = _environment().get_template(name).render()
     return Markup(text)  # noqa: S704 (ours)
@@ -160,8 +160,8 @@ def digest(text: str) -> str:
 
 
 def page(template: str, **values: object) -> str:
-    """Return the HTML of a template of this package, filled with the values. Texts are escaped, except `Markup`. A
-    value that the template uses and that is missing is an error.
+    """Return the HTML of a template of this package, filled with the values. Texts are escaped, except `Markup`. Raises
+    `jinja2.UndefinedError` if a value that the template uses is missing.
     """
     return _environment().get_template(template).render(values)
 

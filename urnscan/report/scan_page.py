@@ -82,7 +82,7 @@ class VariedClass:
 
 @dataclass(frozen=True, slots=True)
 class MatchEnds:
-    """How the matches of a scan ended: the bytes after them, and the punctuation at their end."""
+    """Numbers of matches by the byte after them, and by the number of bytes at their end that `--trim` would cut off."""
 
     stops: Mapping[int | None, int]
     """Number of matches by the byte after them, as a number. None is the end of the text, -1 the limit of
@@ -147,9 +147,7 @@ class Summary:
 
 
 def render(summary: Summary) -> str:
-    """Return the report as an HTML page, to be written in UTF-8. It contains no date, and no name or network address of
-    the machine.
-    """
+    """Return the report as an HTML page, to be written in UTF-8. The same summary gives the same page."""
     nids = set(summary.frequent["nid"])
     about = {
         "all": summary.classes,

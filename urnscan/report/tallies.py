@@ -42,8 +42,8 @@ class Tally:
             self._full = max(_FEW, 2 * self._rows)
 
     def result(self) -> pa.Table | None:
-        """Return a table with a row for each different key, in no order: the columns of keys, and the sums under the
-        names of their columns; None if `add` was never called. More rows may be added afterwards.
+        """Return a table with a row for each different key, in no fixed order: the columns of keys, and the sums under
+        the names of their columns; None if `add` was never called. More rows may be added afterwards.
         """
         return self._sum(pa.concat_tables(self._pending)) if self._pending else None
 
