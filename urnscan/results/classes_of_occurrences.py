@@ -23,7 +23,8 @@ class ClassesOfOccurrences:
         """`table` is any of the tables: all must come from runs with the same options. `grouping`, which must be empty,
         groups the rows.
 
-        Raises FatalError if the run of the table had `--rules`, because a table does not contain the rules.
+        Raises FatalError if the table lacks the options of its run, or if the run had `--rules`, which a table does not
+        contain.
         """
         if table.metadata().get("rules"):
             raise FatalError(

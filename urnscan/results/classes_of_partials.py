@@ -35,7 +35,7 @@ class ClassesOfPartials:
         """`table` is any of the files: all must come from runs with the same options. `grouping`, which must be empty,
         groups the rows.
 
-        Raises FatalError for invalid options, and if another version of urnscan wrote the file.
+        Raises FatalError for missing or invalid options, and if another version of urnscan wrote the file.
         """
         self.options = _options(table)
         """The options of the runs that decide the rows of classes."""
@@ -48,8 +48,8 @@ class ClassesOfPartials:
         """Number of inputs of an added file whose names an earlier file has, too."""
 
     def add(self, table: TableFile, batches: Iterator[pa.RecordBatch]) -> Iterator[int]:
-        """Add all rows of the next file, while the caller iterates over the result: yields the number of rows of each
-        batch after that batch was added.
+        """Add all rows of the next file, while the caller iterates over the result: adds some rows, yields their
+        number, and so on.
 
         Raises FatalError for damaged rows.
         """
@@ -89,7 +89,7 @@ def _options(table: TableFile) -> Options:
 
 
 def _whole_classes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Regroup the rows into batches of whole classes: only the first row of a class has the sources."""
+    """Regroup the rows into batches of whole classes, as only the first row of a class has the number of sources."""
     pending: list[pa.RecordBatch] = []
     for rows in batches:
         begin = int(np.flatnonzero(_heads(rows))[-1])
@@ -102,7 +102,6 @@ def _whole_classes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch
 
 
 def _heads(rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
-    """Whether each row is the first row of a class."""
     urn = rows.column("urn")
     heads = np.ones(len(rows), np.bool_)
     heads[1:] = pc.not_equal(urn[1:], urn[:-1]).to_numpy(zero_copy_only=False)

@@ -82,7 +82,9 @@ class _SortedTable:
         self._batch_rows = 0
 
     def fill(self) -> None:
-        """Read until more than half a batch of rows is pending: with fewer rows, windows would become small."""
+        """Read until more than half a batch of rows is pending, or the table ends. Raises FatalError if it is not
+        sorted or has a URN twice.
+        """
         while not self.is_at_end and self.rows * 2 <= self._batch_rows:
             rows = next(self._batches, None)
             if rows is None:

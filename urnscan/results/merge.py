@@ -131,7 +131,7 @@ class Merge:
 
         `memory`: bytes for rows; `jobs`: threads. Raises FatalError if a table is also an output or is named twice, if
         there is no table, if a file cannot be read or is not a table of classes, occurrences or partial results, if
-        there are several kinds of tables, and if options of runs differ.
+        there are several kinds of tables, if options or counts of a run are missing, and if options of runs differ.
         """
         self._tables = open_tables(names, outputs, *KINDS)
         self._memory, self._jobs = memory, jobs
@@ -232,7 +232,7 @@ class Merge:
     def _classes_of_occurrences(
         self, grouping: Grouping | None, sink: Sink | None, progress: Progress
     ) -> Iterator[pa.RecordBatch]:
-        """Give the occurrences to the sink; then return their classes, if there is a grouping for classes."""
+        """Give the occurrences to the sink, if there is one; then return their classes, or nothing without a grouping."""
         classes = None if grouping is None else ClassesOfOccurrences(self._tables[0], grouping)
         for number, table in enumerate(self._tables):
             for rows in self._rows_of(table, OCCURRENCES):

@@ -40,10 +40,10 @@ class Merged(NamedTuple):
 
 def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
     """Merge the rows of tables of classes (CLASSES rows, all of the first table first) to one row for each `urn`. In
-    each table a `urn` has one row.
+    each table a `urn` has one row. `batches` must not be empty.
 
     Counts are added, spellings and problems are combined. If several tables have a class, the `first_…` columns, and
-    the columns that follow from the name (such as `nid`), are those of the first table.
+    the columns that follow from the name (such as `nid`), are those of the first of these tables.
     """
     rows = pa.concat_batches(batches)
     order, _, is_first = by_name(rows.column("urn"))
@@ -114,7 +114,7 @@ def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
-    """The problems of each class: the codes in any of the rows. Example of a value: `nss-grammar; nul-octet`."""
+    """The problems of each class: the codes in any of its rows, as in `nss-grammar; nul-octet`."""
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     known = coded.dictionary.to_pylist()
     codes = sorted({code for problems in known if problems for code in problems.split("; ")})

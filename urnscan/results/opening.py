@@ -88,7 +88,7 @@ def options_of_names(table: TableFile) -> Options:
     """Return Options with the `syntax` and `equivalence` of the run that wrote a table, which decide canonical forms
     and whether names are valid; other options have defaults. Only for runs without `--rules`.
 
-    Raises FatalError if the metadata of the table lack these options.
+    Raises FatalError if the metadata of the table lack these options, or have invalid ones.
     """
     metadata = table.metadata()
     try:
@@ -101,7 +101,7 @@ def added_counts(tables: Sequence[TableFile]) -> dict[str, int | None]:
     """Add up the counts in the metadata of the tables: returns name of a count -> the sum over all tables, or None if a
     table does not have this count.
 
-    Raises FatalError for a table without any counts.
+    Raises FatalError for a table whose metadata have no counts, or invalid ones.
     """
     counts_of_tables: list[dict[str, int | None]] = []
     for table in tables:
@@ -141,7 +141,9 @@ def unfinished(names: Sequence[str]) -> list[str]:
 
 
 def _check_edition(table: TableFile) -> None:
-    """Raise FatalError for a table of an edition that cannot be merged, or without metadata of a whole run."""
+    """Raise FatalError for a table that cannot be merged, for example without metadata of a whole run, or of an
+    unsuitable edition.
+    """
     metadata = table.metadata()
     if Path(table.path).with_name(OF_FOLDER).exists():
         raise FatalError(
@@ -166,7 +168,6 @@ def _check_edition(table: TableFile) -> None:
 
 
 def _format_value(value: object) -> str:
-    """A value of an option in a message."""
     if isinstance(value, list):
         return ",".join(map(str, value)) or "not given"
     if isinstance(value, bool):

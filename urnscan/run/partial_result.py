@@ -86,7 +86,7 @@ class Sums:
 
 
 def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
-    """Whether many rows have equal keys. Tried with the rows in a small range of keys, about a sixteenth of all rows."""
+    """Whether many rows have equal keys, by a trial with about a sixteenth of them. True for fewer than 4,096 rows."""
     if rows.num_rows < _TRIED * _KEYS:
         return True
     urns = byte_strings(rows.column("urn"))
@@ -140,8 +140,8 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
 
 
 def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
-    """Return the rows with `earlier`, how many inputs earlier files have, added to the numbers of inputs, from 0, in
-    the columns `first_source` and `last_source`.
+    """Return the rows with `earlier` added to the numbers of inputs in the columns `first_source` and `last_source`.
+    `earlier`: how many inputs the earlier files have.
     """
     for name in ("first_source", "last_source") if earlier else ():
         index = rows.schema.get_field_index(name)
