@@ -25,7 +25,7 @@ def add_note(notes: list[SourceNote], note: SourceNote) -> None:
 
 
 class Failures:
-    """Reports failures and notes when they happen, and collects them. Of an input with very many, the first are
+    """Reports failures and notes when they happen, and collects them. Of each kind, the first 20 of an input are
     reported, and then a single failure or note with the number of the others.
     """
 
@@ -45,11 +45,10 @@ class Failures:
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
         """Report a failure or a note about the input with the number `place`, from 0 (or NO_PLACE), and the given name.
 
-        Errors about the same input come one after another: an error about another input first calls `finish`. Of a
-        kind of failures or notes only the first 20 in an input are reported; `finish` reports the number of the others.
-        Notes that are reported together are all passed on. With `is_part`, the error is in a part of a huge file, and
-        is not reported if the error before in this file has the same text. Raises FatalError for a failure with
-        `strict`.
+        Errors about the same input come one after another: an error about another input first calls `finish`. Of a kind
+        only the first 20 in an input are reported; `finish` reports the number of the others. Notes with `together` are
+        all passed on. With `is_part`, the error is in a part of a huge file, and is not reported if the error before in
+        this file has the same text. Raises FatalError for a failure with `strict`.
         """
         if place != self._place or place == NO_PLACE:
             self.finish()

@@ -38,7 +38,7 @@ class SpillFolder:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def get(self) -> Path:
-        """The folder, which the first call makes. Raises FatalError if the folder cannot be made."""
+        """Return the folder, which the first call makes. Raises FatalError if it cannot be made."""
         with self._lock:
             if self._folder is None:
                 try:

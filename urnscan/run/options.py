@@ -195,9 +195,8 @@ class Options:
 
     def identity(self) -> dict[str, Any]:
         """All values that change the result of an input, by name: the version, the columns of OCCURRENCES, and all
-        options but those about the choice of inputs, speed, memory and `strict`.
-
-        Two runs with equal identities get the same result from the same input.
+        options except those about the choice of inputs, speed, memory and `strict`. `rules` is the digest of custom
+        rules.
         """
         without_effect = ("include", "exclude", "follow", "jobs", "memory", "strict")
         names = (field.name for field in fields(self) if field.name not in without_effect)
@@ -213,7 +212,7 @@ class Options:
         """The grammar (what the scanner finds) with the options of this record.
 
         `count_lines`: whether matches get line numbers; else these are 0. `rejects`: whether texts that are nearly
-        URNs are collected, too, and matches before text that looks like a part of the URN (`urn:example:a%4`).
+        URNs, and URNs that end in an error (`urn:example:a%4`), are also collected as rejects.
         """
         return Grammar(
             syntax=get_syntax(self.syntax),
@@ -231,7 +230,7 @@ class Options:
 def as_flag(name: str, value: object) -> bool:
     """Return the value of the option `name` as a bool: True, False, a number equal to 1 or 0, or a flag of numpy.
 
-    Raises ArgumentError for another value, because the text "no" would count as true.
+    Raises ArgumentError for another value, such as the text "no".
     """
     # Flags of numpy, 1 and 0 are equal to True or False.
     if value not in (True, False):
@@ -248,8 +247,8 @@ def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value th
 
 
 def _as_bytes(name: str, value: object) -> object:
-    """A size in bytes, from a text like "2GB"; a value that is not a str is unchanged. Raises ArgumentError for another
-    text.
+    """The size in bytes that a text such as "2GB" means; a value that is not a str is unchanged. Raises ArgumentError
+    for another text.
     """
     try:
         return bytes_of(value) if isinstance(value, str) else value

@@ -48,11 +48,11 @@ class Sums:
         self._rows = self._bytes = 0
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Add SINGLE rows (one for each occurrence, `tables.schemas`), in input order; `names` maps the numbers of
-        their inputs, from 0, to names.
+        """Add SINGLE rows (one for each occurrence), in input order; `names` maps the numbers of their inputs, from 0,
+        to names. The result is a generator, so the rows are added only when it is iterated.
 
         Usually yields nothing. If many rows remain pending, even after rows of a name are added up, yields and forgets
-        them, as `end` does. The result is a generator, so the rows are added only when it is iterated.
+        them, as `end` does.
         """
         self._pending.append(rows)
         self._names.update(names)

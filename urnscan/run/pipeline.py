@@ -44,7 +44,9 @@ _NO_PROGRESS = Progress()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Destinations of the results of a run. Only tables that have a sink (a function for their rows) are made."""
+    """Destinations of the results of a run. Only tables that have a sink (a function for their rows) are made. `names`
+    gets the names of inputs that were read; `paths` are the files that the run writes.
+    """
 
     occurrences: Sink | None = None
     """Gets OCCURRENCES rows."""
@@ -147,10 +149,7 @@ class Report:
         return counts + html_failures(self.failures, self.notes)
 
     def metadata(self, options: Options) -> dict[str, Any]:
-        """Metadata of the outputs, a dict for JSON: those of the options, and the counts of this report.
-
-        Equal for two runs with the same inputs and options.
-        """
+        """Metadata of the outputs, a dict for JSON: those of the options, and most counts of this report."""
         counts = {"inputs": self.inputs, "failures": count_of(self.failures), "notes": count_in_metadata(self.notes)}
         names = "byte_count occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()
         names += "left_out classes rejects".split()
@@ -163,8 +162,8 @@ def run(
     """Scan the inputs, call the sinks of `outputs` with the rows of their tables, and return counts and failures.
 
     `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (called in the
-    threads that read, one call at a time), and the stage "grouping". Raises FatalError if no input could be read, if an
-    output is also an input, or, with `strict`, if an input could not be read. Raises the errors of sinks.
+    threads that read, one call at a time), and the stage "grouping". Raises FatalError if all inputs fail, if an output
+    is also an input, or, with `strict`, if an input could not be read. Raises the errors of sinks.
     """
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
@@ -217,7 +216,7 @@ def run(
 
 
 class _Classes(NamedTuple):
-    """A batch of classes, as rows for the outputs."""
+    """A batch of classes, as rows for the outputs. `number` is the number of classes."""
 
     number: int
     partial: pa.RecordBatch | None = None
@@ -233,8 +232,8 @@ def _classes(
     outputs: Outputs,
     on_rows: Callable[[int], object],
 ) -> Iterator[_Classes]:
-    """Yield all classes, each batch after the outputs got the rows. `on_rows` gets the numbers of rows that were added
-    up.
+    """Yield all classes in batches, each after the outputs got its rows. `on_rows` gets the numbers of rows that were
+    added up.
     """
     grouping = results.grouping
     if grouping is not None and outputs.frequencies is not None:
@@ -245,7 +244,7 @@ def _classes(
         syntax = get_syntax(options.syntax)
 
         def finish(rows: pa.RecordBatch) -> _Classes:
-            """The rows of classes, which a thread of the pool makes."""
+            """Make the rows that the outputs need. A thread of the pool calls this."""
             number = int(np.count_nonzero(numbers(rows.column("sources"))))
             partial = None if outputs.partial is None else rows
             if outputs.classes is None:
@@ -267,7 +266,7 @@ def _classes(
 
 
 def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskResult]:
-    """Yield the pieces of a task: kept pieces of an earlier run, or new pieces."""
+    """Yield the pieces of a task: Begun, then kept pieces of an earlier run, or new pieces."""
     part_of = task.place if isinstance(task, FilePart) else None
     if shards is None:
         yield Begun(part_of)
@@ -286,8 +285,6 @@ def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskR
 
 
 class _Results:
-    """Adds up the pieces of a run, and passes their rows to the outputs."""
-
     def __init__(self, outputs: Outputs, failures: Failures, grouping: Grouping | None) -> None:
         self.counts = Counts()
         self.names: dict[int, str] = {}

@@ -75,7 +75,9 @@ _UNKNOWN = Stamp("", 0)
 
 
 def stamp(task: Task) -> Stamp:
-    """The stamp (identity) of a task, from the sizes and times that its files have now, and the marks of its URLs."""
+    """The stamp (identity) of a task, from the sizes and times that its files have now, and the marks of its URLs. Its
+    `text` is empty if the task cannot be recognised later, for example a pipe.
+    """
     start, end = 0, sys.maxsize
     match task:
         case FileGroup():
@@ -109,9 +111,7 @@ def stamp(task: Task) -> Stamp:
 
 class Shards:
     """Stored results of tasks (a shard is the result of one task), in a hidden folder next to an output, for
-    `--resume`.
-
-    A context manager: at its end the shards are removed, unless `are_kept`.
+    `--resume`. A context manager: at its end the shards are removed, unless `are_kept`.
 
     One thread may call `add`; any thread may call `find` and `pieces`.
     """
@@ -120,12 +120,12 @@ class Shards:
         self, output: Path, meaning: Mapping[str, Any], *, resume: bool, force: bool = False, name: str = ""
     ) -> None:
         """`meaning` has all values that change the result of a task: options and version. `name` is the name of the
-        output in messages. With `resume`, shards of an earlier run with the same meaning are used. All other shards of
-        earlier runs are removed; without `force`, FatalError is raised instead if such a run had `resume` or took 10
-        seconds.
+        output in messages. With `resume`, shards of an earlier run with the same meaning are used. Other shards of
+        earlier runs are removed; but if such a run had `resume` or took 10 seconds, FatalError is raised unless `force`
+        is given.
 
-        Also raises FatalError if another run writes shards there now, except with `force` and without `resume`; and,
-        with `resume`, if the shards cannot be read. Otherwise, if they cannot be read, this run stores nothing.
+        Also raises FatalError if another run writes shards there now (not with `force` alone), and, with `resume`, if
+        the shards cannot be read. Otherwise, in both cases, this run stores nothing.
         """
         self.byte_count = 0
         """Number of bytes of text that did not have to be scanned again."""
@@ -189,7 +189,7 @@ class Shards:
 
     @property
     def unused(self) -> int:
-        """Number of bytes of text in shards of an earlier run for which this run has had no task so far."""
+        """Number of bytes of text in those shards of an earlier run that this run has not asked for (`find`) so far."""
         return self._bytes_of(self._unused)
 
     @property
@@ -223,9 +223,9 @@ class Shards:
     def add(self, piece: TaskResult) -> None:
         """Store the next piece of the results, in the order of the tasks; writes a shard at the end of each task.
 
-        No shard is written for a task that has a failure or no stamp, or whose pieces come from a shard; nor, in the
-        first 10 seconds of a run, after 16 MiB of rows. After an error of the disk nothing more is stored; raises
-        nothing.
+        A task gets no shard if it has a failure, a note or no stamp, or if its pieces come from a shard; nor, in the
+        first 10 seconds of a run, after 16 MiB of rows. After an error of the disk nothing more is stored, and nothing
+        is raised.
         """
         if isinstance(piece, Begun):
             self._task = piece
@@ -287,8 +287,7 @@ class Shards:
             self._files = None
 
     def _read(self) -> bool:
-        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after the rows of that
-        line.
+        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows.
 
         Returns whether that run has left shards, and was not short.
         """

@@ -148,7 +148,8 @@ class SmallTexts:
 
     def characters_at(self, place: int) -> re.Pattern[bytes] | None:
         """A pattern that matches one character of several bytes, in the encoding that the text at byte offset `place`
-        of the buffer declares; None if all characters are single bytes or the encoding is unknown.
+        of the buffer declares, such as Shift_JIS. None without a declaration, and for most encodings, which do not need
+        this.
         """
         number = bisect(self.starts, place) - 1
         if number != self._declaring[0]:

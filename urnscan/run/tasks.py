@@ -27,7 +27,9 @@ Argument = str | PathList | RecordIndex
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes by which inputs are split into tasks."""
+    """Sizes by which inputs are split into tasks: minimum bytes of a part of a huge file, bytes of small texts that are
+    scanned together, and maximum number of files of a task.
+    """
 
     part: int = 8 << 20
     """Minimum bytes of a part of a huge file."""
@@ -55,7 +57,7 @@ class FileGroup:
 @dataclass(frozen=True, slots=True)
 class FilePart:
     """A task: a part of a huge file, from the first separator (a byte that no URN contains) at or after offset `start`
-    to before the first at or after `end`. `place` is the number of the input, from 0.
+    (from byte 0 if `start` is 0) to before the first at or after `end`. `place` is the number of the input, from 0.
     """
 
     place: int
@@ -73,9 +75,9 @@ def bytes_of(entry: Listed | Input) -> int | None:
 
 
 def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[str] = ()) -> int | None:
-    """Number of bytes that a run will read, for the progress bar; None if the size of an input is unknown. Searches the
-    folders and globs for it. Inputs that fail count as empty. Raises FatalError if an output is also an input, or if a
-    list of inputs cannot be read.
+    """Number of bytes that a run will read, for the progress bar; None if the size of an input is unknown, or a list of
+    inputs is a pipe. Searches the folders and globs for it. Inputs that fail count as empty. Raises FatalError if an
+    output is also an input, or if a list of inputs cannot be read.
     """
     # A list that is not a file, such as a pipe, cannot be read twice.
     if not all(argument.is_file for argument in inputs if not isinstance(argument, str)):
@@ -97,8 +99,7 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
     """Yield the tasks of a run, each for a thread, in the order of the inputs: small files together, large in parts.
 
-    An error about an argument or input is yielded as a task. `outputs` are not read. Raises FatalError if an output is
-    also an input, or if a list of inputs cannot be read.
+    An error about an argument or input is yielded as a task. `outputs`, and FatalError, as in `run_inputs`.
     """
     group: list[Listed | Input] = []
     files = byte_count = place = 0
@@ -130,7 +131,6 @@ def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 
 
 def _join_files(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
-    """Yield the inputs; neighbouring files become a single `Listed`."""
     for are_files, group in itertools.groupby(inputs, lambda entry: isinstance(entry, Listed) or entry.is_whole_file):
         entries = list(group)
         if are_files and len(entries) > 1:
@@ -162,8 +162,8 @@ def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection
     arguments name is yielded once.
 
     `outputs` are the paths and URLs that the run writes. An output that is found in a folder, by a pattern or in a list
-    is left out, with a note (SourceNote) at the end. Raises FatalError if there is a file in its place that urnscan did
-    not write, if an argument names an output, and if a list of inputs cannot be read.
+    is left out, with a note (SourceNote) at the end. Raises FatalError if urnscan did not write the file that is there,
+    if an argument names an output, and if a list of inputs cannot be read.
     """
     return one_by_one(_find_inputs(inputs, options, outputs))
 

@@ -43,7 +43,7 @@ def in_order(
     `new_worker()` is called in each thread; it returns the function that yields the results of a task. `bytes_of` gives
     the number of bytes of a result in memory: many small results may wait, and few large ones. An error of a task, a
     worker or `tasks` is raised by this iterator, after the results before. The threads stop after an error, and when
-    this iterator is closed. A thread that waits for input delays the end by at most a second.
+    this iterator is closed.
     """
     crew = _Crew(iter(tasks), new_worker, workers, bytes_of)
     threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]
@@ -79,8 +79,6 @@ def _next(tasks: Iterator[Task]) -> Task | _End:
 
 
 class _Crew(Generic[Task, Result]):
-    """Queues and locks that the threads share."""
-
     def __init__(
         self,
         tasks: Iterator[Task],
@@ -136,7 +134,7 @@ class _Crew(Generic[Task, Result]):
             results.put(_End(error))
 
     def _put(self, results: queue.SimpleQueue[Result | _End], result: Result) -> None:
-        """Add a result to the waiting results, as soon as there is room."""
+        """Add a result to the waiting results, as soon as there is room. Drops it if the threads are stopped meanwhile."""
         byte_count = self._bytes_of(result)
         with self._room:
             while results.qsize() >= _RESULTS and self._waiting + byte_count > _WAITING:

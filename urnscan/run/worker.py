@@ -96,7 +96,6 @@ class Worker:
         yield Done(counts, lines, self._names)
 
     def _group(self, task: FileGroup) -> Iterator[TaskResult]:
-        """Scan neighbouring inputs."""
         place = task.place
         with closing(open_extents(source for source in task.inputs if isinstance(source, Input))) as extents:
             for entry in task.inputs:
@@ -143,7 +142,9 @@ class Worker:
         return len(read.lengths)
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
-        """Scan all texts of an input; `extents` are the extents of this input and of the next inputs."""
+        """Scan all texts of an input; small ones wait for a common scan. `extents` are the extents of this input and of
+        the next inputs.
+        """
         before, has_failed = self._bytes, False
         try:
             with closing(open_together(source, self._options.reading, self.on_read, extents)) as documents:
@@ -216,7 +217,6 @@ class Worker:
         return self._scanner if recover == {*self._options.recover} else make_scanner(self._scanner.grammar, recover)
 
     def _left_out(self) -> int:
-        """Number of matches that were left out so far."""
         return sum(scanner.left_out for scanner in {self._scanner, vars(self).get("_of_lines", self._scanner)})
 
     def _stream(self, read: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
@@ -248,7 +248,7 @@ class Worker:
             self._of_small = scanner
 
     def _scan_small(self) -> Iterator[TaskResult]:
-        """Scan the small texts as a single text, and find the text of each match."""
+        """Scan the small texts as a single text, find the text of each match, and empty the buffer."""
         small = self._small
         if small.starts:
             starts, ends = np.array(small.starts), np.array(small.ends)
@@ -338,7 +338,7 @@ class Worker:
     def _label_columns(
         self, label_of: Callable[[int], Label], numbers_of_labels: npt.NDArray[np.int32], has_captures: bool
     ) -> tuple[pa.StringArray, list[pa.Array] | None]:
-        """The column of members, and the columns of captures if the run writes them.
+        """The column of members, and the columns of captures, or None if there are none or the run does not write them.
 
         `numbers_of_labels` has the number of the label of each match.
         """
