@@ -25,10 +25,8 @@ _MOST_INPUTS = 1 << 31
 
 
 class ClassesOfPartials:
-    """Adds the rows of partial results (files of `urnscan --partial`, NAMED_PARTIAL rows), in order, to `grouping`, which
-    groups them into classes (one for each canonical form).
-
-    Rows may come from any source: they are checked, as compiled code relies on their order and their numbers.
+    """Adds the rows of partial results (files of `urnscan --partial`, NAMED_PARTIAL rows), in order, to `grouping`,
+    which groups them into classes (one for each canonical form). Rows are checked, as they may come from any source.
     """
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:

@@ -49,7 +49,9 @@ KINDS = ("classes", "occurrences", PARTIAL_RESULTS)
 
 @dataclass
 class MergeReport:
-    """Result of a merge of tables: counts, and how the result may differ from a single run over all inputs."""
+    """Result of a merge of tables: counts, and how the result may differ from a single run over all inputs. `inexact`
+    counts classes whose spellings are not exact, `shared` classes (of partial results: inputs) that may count twice.
+    """
 
     kind: str
     """Kind of the tables: classes, occurrences or partial results."""
@@ -129,9 +131,9 @@ class Merge:
     def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
         """`names` are names of files, folders and patterns; `outputs` are the files that will be written.
 
-        `memory`: bytes for rows; `jobs`: threads. Raises FatalError if a table is also an output or is named twice, if
-        there is no table, if a file cannot be read or is not a table of classes, occurrences or partial results, if
-        there are several kinds of tables, if options or counts of a run are missing, and if options of runs differ.
+        `memory`: bytes for rows; `jobs`: threads. Raises FatalError if there is no table, if a table cannot be read or
+        merged, is also an output or is named twice, if there are several kinds of tables, and if options of runs
+        differ.
         """
         self._tables = open_tables(names, outputs, *KINDS)
         self._memory, self._jobs = memory, jobs
@@ -153,10 +155,9 @@ class Merge:
 
     def kinds_of(self, outputs: Mapping[str, _Output]) -> dict[str, _Output]:
         """Return the same outputs with the kind of rows that each gets, "classes" or "occurrences", as the key. The
-        keys of the argument are names of options: "output" and "classes".
-
-        The rows for "output" are occurrences if the tables contain occurrences, otherwise classes. An output "classes"
-        raises FatalError if the tables do not contain occurrences. For tables of occurrences:
+        keys of the argument are names of options: "output", which gets occurrences if the tables contain occurrences,
+        otherwise classes, and "classes". Raises FatalError for "classes" if the tables do not contain occurrences. For
+        tables of occurrences:
 
         {"output": a, "classes": b} -> {"occurrences": a, "classes": b}
         """
@@ -169,7 +170,7 @@ class Merge:
         """Merge the tables, and call the sinks of `outputs` (functions that get batches of rows) with the rows of the
         result.
 
-        Tables of classes and partial results give classes, sorted by name. Tables of occurrences give occurrences in
+        Tables of classes and partial results give classes, sorted by `urn`. Tables of occurrences give occurrences in
         the order of the tables; then their classes, if there is a sink for classes. `progress` gets the numbers of rows
         that were merged, and the stage "grouping". Raises FatalError for a damaged table, and for classes of
         occurrences if their run had `--rules`, which the tables do not contain. Raises the errors of sinks.
@@ -204,8 +205,8 @@ class Merge:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Metadata of the merged table, for JSON: the options of the runs, and the sums of their counts. Only `classes`
-        is not a sum, but the number of merged classes. Complete after `run`.
+        """Metadata of the merged table, for JSON: the options of the runs, and the sums of their counts (None for a
+        count that a table lacks). `classes` is not a sum, but the number of merged classes. Complete after `run`.
         """
         counts = self._counts
         if "classes" in counts:

@@ -61,7 +61,9 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
 def _merge_several(
     rows: pa.RecordBatch, heads: RowNumbers, several: Integers, parts: pa.RecordBatch, starts: Integers
 ) -> Merged:
-    """Classes whose first rows are `heads`. The classes `several` have several rows: `parts`, which begin at `starts`."""
+    """Merge classes, whose first rows in `rows` are `heads`. The classes at the indices `several` of `heads` have
+    several rows: `parts`, class by class, each from an index in `starts` on.
+    """
     spellings = _group_spellings(parts)
     listed, counted = numbers(spellings.column("spelling_count")), numbers(parts.column("spelling_count"))
     of_lists = pc.list_value_length(parts.column("spellings")).to_numpy()
@@ -137,7 +139,6 @@ def _count_shared(sources: pa.Array, starts: Integers) -> int:
 
 
 def _take(column: pa.Array, rows: RowNumbers) -> pa.Array:
-    """The values of a column in the rows `rows`."""
     if not pa.types.is_list(column.type):
         return column.take(number_array(rows))
     # The column of spellings: `take` of pyarrow needs three times as long.

@@ -54,12 +54,10 @@ _RFC8141 = Grammar(get_syntax("rfc8141")).rules
 
 @dataclass(frozen=True, slots=True)
 class Rejects:
-    """Columns of rejects, in the order of the text.
+    """Columns of rejects, in the order of the text. The caller owns all arrays: no later scan changes them.
 
-    There are two kinds of rejects. One is a text that begins like a URN but is not a URN, such as `urn:isbn:` and a
-    space. The other is a match that ends in an error, such as `urn:example:a%4`: the malformed "%4" after the match
-    looks like a part of the URN. A `urn:` without any letter or digit after it is not a reject. The caller owns all
-    arrays: no later scan changes them.
+    A reject is a text that begins like a URN but is not a URN, such as `urn:isbn:` and a space, or a match that ends in
+    an error, such as `urn:example:a%4`: the malformed "%4" after the match looks like a part of the URN.
     """
 
     start: Integers
@@ -82,7 +80,7 @@ class Rejects:
 
     def locate(self, starts: Integers, _ends: Integers) -> npt.NDArray[np.int32]:
         """For each reject, the index of the text that contains the reject, if several texts were scanned as a single
-        stream. Text i begins at byte offset `starts[i]` of the stream; the other argument is not used.
+        stream. Text i begins at byte offset `starts[i]` of the stream.
         """
         return (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
 
@@ -144,8 +142,8 @@ class Matches:
 
 
 class OtherReadings(NamedTuple):
-    """Numbers of matches that other options would change, and of matches that were cut short: text follows that looks
-    like a part of the URN.
+    """Numbers of matches that other options would change, and of matches that were cut short (`cut_short`): text
+    follows that looks like a part of the URN.
     """
 
     trimmable: int
@@ -173,7 +171,9 @@ class OtherReadings(NamedTuple):
 
 
 class BufferedText(NamedTuple):
-    """The part of a text that is in memory."""
+    """The part of a text that is in memory. `base`: its byte offset in the text; `decided`: byte offset up to which all
+    matches are known, with `lines` LF bytes before.
+    """
 
     data: ByteArray
     """The bytes, read-only. They are valid until the next read."""
@@ -240,8 +240,8 @@ class Scanner:
         `read_into(view)` fills the beginning of a writable view of bytes and returns the number of bytes; 0 means the
         end. If it fills less than the view, or if the last Matches is a fifth of a second old, the known matches are
         yielded at once; else when many are known. A Matches has at least one match or reject, but with `after_each` one
-        is yielded after each read, perhaps empty.
-        Raises the errors of `read_into`, after yielding the matches that are known by then.
+        is yielded after each read, perhaps empty. Raises the errors of `read_into`, after yielding the matches that are
+        known by then.
         """
         # A match is decided at most 2 * max_length bytes after its start: a list is cut at its separator and matched
         # again. The bytes before the match decide whether it may begin there, and whether it is in a URL.

@@ -92,10 +92,8 @@ def _is_letter(text: ByteArray) -> bool:
 
 @inner
 def _may_be_lookalike(text: ByteArray) -> bool:
-    """Whether a text, which may end early, begins with a dash or an invisible character, and then an ASCII letter or
-    digit that begins no URN.
-
-    The text begins with a byte of at least _SOFT. Such a character between two URNs is one of the text.
+    """Whether a text begins with a dash or an invisible character, and then an ASCII letter or digit that begins no
+    URN. True also if the text ends before that is decided. The first byte is at least _SOFT.
     """
     size, length = len(text), letter_length(text[0])
     if size < length:

@@ -21,7 +21,9 @@ _ROWS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A URN in a text, with the position in that text, the spelling and the canonical form."""
+    """A URN in a text, with the position in that text, the spelling and the canonical form. `start` and `end` are
+    indices of characters in a str, of bytes in bytes.
+    """
 
     text: str
     """The spelling, as in the text."""
@@ -40,8 +42,8 @@ class Occurrence:
 
 
 def _bytes(text: object) -> bytes:
-    """The bytes of a bytes-like text. Raises ArgumentError; for a column of texts, the message names the right
-    function.
+    """The bytes of a bytes-like text. Raises ArgumentError for another value; for a column of texts, its message names
+    the right function.
     """
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__

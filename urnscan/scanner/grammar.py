@@ -136,7 +136,9 @@ class Grammar:
 
 
 class Rules(NamedTuple):
-    """A Grammar as a tuple for compiled code; the fields are those of the Grammar and of its `syntax`."""
+    """A Grammar and its `syntax` as a tuple for compiled code. `tells_cuts`: whether matches that are cut short are
+    recognised.
+    """
 
     roles: ByteArray
     """The roles of each of the 256 bytes: `Syntax.data`."""
@@ -247,8 +249,8 @@ def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules)
 
 @inner
 def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, int]:
-    """The ends of the NSS and of a match after closing punctuation is cut. The match is cut and matched again until
-    nothing changes.
+    """The ends of the NSS and of a match after closing punctuation is cut (-1 for the match: no URN is left). The match
+    is cut and matched again until nothing changes.
     """
     while True:
         kept = end_without_closing(data, start, end, IS_CLOSING)
