@@ -77,11 +77,9 @@ def is_triples(head: bytes, _name: str) -> bool | None:
 
 
 def is_other_rdf(head: bytes, name: str) -> bool | None:
-    """Whether a dump whose first bytes are `head` is RDF/XML, Turtle or TriG, which are not read: the first element is
-    `RDF`, or the dump begins with a directive. Turtle without directives is recognised by the suffix of the file name
-    `name` (in lower case).
-
-    None: undecided; only if `head` is empty, or begins with comments or blank lines.
+    """Whether a dump whose first bytes are `head` is RDF/XML, Turtle or TriG: the first element is `RDF`, or the dump
+    begins with a directive. Turtle without directives is recognised by the suffix of the file name `name` (in lower
+    case). None: undecided; only if `head` is empty, or begins with comments or blank lines.
     """
     head = head.removeprefix(MARK)
     start = _end(_BETWEEN, head, 0)

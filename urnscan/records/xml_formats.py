@@ -77,11 +77,9 @@ def _is_prefix(name: str) -> bool:
 
 
 def unread_inner(head: bytes) -> str:
-    """Return the local name, such as `ead`, of the element inside the first record of a dump of OAI-PMH or SRU, if no
-    table knows the fields of this element.
-
-    Empty if its fields are known, or if `head`, the first bytes of the dump, has no whole record with an element
-    inside. Deleted records do not count.
+    """Return the local name, such as `ead`, of the element inside the first record of a dump of OAI-PMH or SRU that is
+    whole and not deleted. Empty if a table knows the fields of this element, or if `head`, the first bytes of the dump,
+    has no such record.
     """
     for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
         if isinstance(cut, Damaged):

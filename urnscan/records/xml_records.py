@@ -100,9 +100,7 @@ class XmlRecords(RunReader):
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
         """Yield the records in order, with their places and bytes: a `Run` for neighbouring records in the usual form,
         a `Cut` for a single record, and a `Damaged` (place and reason) for a record that is truncated or too long.
-
-        `around` has the kind, the namespaces around the record, and the encoding. The element around all records, such
-        as `<records>`, is not a record.
+        `around` has the kind, the namespaces around the record, and the encoding.
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer):

@@ -45,14 +45,15 @@ def _start_tag(data: ByteArray, at: int) -> int:
 
 @compiled
 def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, ends: Integers) -> int:
-    """Find neighbouring elements `name` from index `at` of `data` on. The search ends at another tag, at an element
-    that is unusual or not whole, or when `starts` and `ends`, of equal length, are full. Writes the start and end
-    (index in `data`) of each element to these arrays, and returns the number of elements.
+    """Find neighbouring elements `name` (with its prefix: `marc:record`) from index `at` of `data` on. Writes the start
+    and end (index in `data`) of each element to `starts` and `ends`, of equal length, and returns the number of
+    elements.
 
-    `name` has its prefix, as in the tags: `marc:record`. An element is unusual if it is empty (`<r/>`), if a tag has an
-    unusual form (apostrophe, `>` in a value, `</r >`), or if it contains a comment, a CDATA section, an instruction or
-    another element with the name.
+    The search ends when these are full, at another tag, or at an element that is not whole or unusual: empty (`<r/>`),
+    with a comment, a CDATA section, an instruction or another element of the name inside, or with an apostrophe in its
+    start tag.
     """
+    # Also unusual: a start tag with a `>` in a value, and an end tag with white space. Text between elements is ignored.
     for count in range(len(starts)):
         start = at = find_byte(data, at, len(data), _LESS)
         at = _start_tag(data, at + 1) if _stands(name, data, at + 1) else 0

@@ -18,9 +18,7 @@ _FEW = 1 << 16
 
 
 class Tally:
-    """Sums of numbers by keys, for rows that come in batches, like GROUP BY and SUM in SQL. Memory grows with the
-    number of different keys.
-    """
+    """Sums of numbers by keys, for rows that come in batches, like GROUP BY and SUM in SQL."""
 
     def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
         """`keys`: names of the columns whose values, together, are the key of a row. `sums`: names of the columns of
