@@ -98,9 +98,9 @@ class XmlRecords(RunReader):
         self._no_end_before: dict[bytes, int] = {}
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records in order, with their places and bytes: a `Run` for neighbouring records in the usual form,
-        a `Cut` for a single record, and a `Damaged` (place and reason) for a record that is truncated or too long.
-        `around` has the kind, the namespaces around the record, and the encoding.
+        """Yield the records in order, with their places and bytes: a `Run` for neighbouring records in the usual form
+        (one or more), a `Cut` for one record, and a `Damaged` (place and reason) for a record that is truncated or too
+        long. `around` has the kind, the namespaces around the record, and the encoding.
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer):

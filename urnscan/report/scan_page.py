@@ -48,7 +48,7 @@ _BYTES = {
 @dataclass(frozen=True, slots=True)
 class CountRow:
     """A row of a table of counts: the counts of a namespace, a status of registration, a source, a verdict (a key of
-    VERDICTS) or a problem.
+    VERDICTS) or a problem. `examples`: names with the problem, each with a hint.
     """
 
     name: str
@@ -68,7 +68,7 @@ class CountRow:
 
 @dataclass(frozen=True, slots=True)
 class VariedClass:
-    """A class (spellings of one name) with many spellings."""
+    """One of the classes with the most spellings."""
 
     urn: str
     """Canonical form of the class."""
@@ -195,11 +195,9 @@ def _byte(byte: int | None) -> str:
 
 
 def _shortened(varied: VariedClass) -> dict[str, Any]:
-    """The canonical form and the spellings of a class, shortened.
-
-    Of the canonical form, `skipped` characters are left out, `start` is shown, and `rest` characters are left out. A
-    spelling is a tuple: parts, count, kinds of differences, and number of characters left out at the end.
-    """
+    """The canonical form and the spellings of a class, shortened, by the names that the template uses."""
+    # Of the canonical form, `skipped` characters are left out, `start` is shown, and `rest` characters are left out. A
+    # spelling is a tuple: parts, count, kinds of differences, and number of characters left out at the end.
     texts = [varied.urn, *(text for text, _ in varied.spellings)]
     skipped = 0
     if max(map(len, texts)) > _LONG:

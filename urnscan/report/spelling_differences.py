@@ -16,7 +16,9 @@ _HEX = re.compile("%[0-9A-Fa-f]{2}")
 
 
 class SpellingPart(NamedTuple):
-    """A part of a spelling, next to the same part of the canonical form."""
+    """A part of a spelling, next to the same part of the canonical form. `kind`: `same`, `left-out` (the spelling lacks
+    the part) or `other`.
+    """
 
     text: str
     """Part of the spelling; empty if the spelling lacks the part."""

@@ -28,9 +28,9 @@ PARTIAL_RESULTS = "partial results"
 
 
 def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_runs: bool = True) -> list[TableFile]:
-    """Open the tables in the files `names`, and return them in order. A folder or a pattern means the Parquet files and
-    partial results in it. `outputs`: files that the caller will write. `kinds`: kinds of tables that are allowed, such
-    as "classes".
+    """Open the tables in the files `names`, and return them in order. A folder means the Parquet files and partial
+    results in it, a pattern the files that match. `outputs`: files that the caller will write. `kinds`: kinds of tables
+    that are allowed, such as "classes".
 
     Raises FatalError if a file is not on this machine, cannot be read or is not a table of any of `kinds`, if the
     tables are of several kinds, if a file is named twice or is an output, and if there are no files. With `of_runs`,

@@ -15,11 +15,11 @@ from urnscan.stores.temporary import TEMPORARY_SUFFIX
 
 
 def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callable[[int], Grouping]:
-    """Return a function that makes a `Grouping` (of occurrences to classes). The argument of the function is the
-    maximum bytes of rows in memory; more rows are spilled (moved to disk).
+    """Return a function that makes a `Grouping` (of occurrences to classes), whose work the threads of the pool do. The
+    argument of the function is the maximum bytes of rows in memory.
 
-    The threads of the pool do the work. Rows are spilled to a new folder in `spill_folder`; None: in the system's
-    folder for temporary files. The new folder is removed when `stack` is closed, so groupings must not be used later.
+    More rows are spilled (moved) to a new folder in `spill_folder`; None: in the system's folder for temporary files.
+    The new folder is removed when `stack` is closed, so groupings must not be used later.
     """
     folder = SpillFolder(spill_folder)
     stack.callback(folder.remove)

@@ -82,7 +82,7 @@ class Outputs:
 
 @dataclass
 class Report:
-    """Counts and failures of a run."""
+    """Counts and failures of a run. `joinable`: how many fewer classes `equivalence="namespace"` would make."""
 
     inputs: int = 0
     """Number of inputs that were read, wholly or in part."""

@@ -58,7 +58,9 @@ _Shard = Mapping[str, Any]
 
 
 class Stamp(NamedTuple):
-    """Identity of a task (inputs, or a part of an input, for a thread), by which a later run recognises the task."""
+    """Identity of a task (inputs, or a part of an input, for a thread), by which a later run recognises the task.
+    `unmarked`: number of its URLs without a mark that shows whether the object has changed.
+    """
 
     text: str
     """Digest of the number of the first input, and of the inputs: files with their sizes and times, URLs with a mark (a

@@ -164,6 +164,7 @@ def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
 @inlined
 def letter_length(byte: int) -> int:
     """The number of bytes (2 or 3) of the UTF-8 character that begins with this byte; 0 for a byte below 0xC2, so also
-    for ASCII. Characters of four bytes count as 3: `is_cut_short` looks for none of them.
+    for ASCII. Characters of four bytes count as 3.
     """
+    # `is_cut_short` looks for no character of four bytes.
     return 0 if byte < _SOFT else 2 if byte < _TWO_END else 3
