@@ -211,8 +211,8 @@ class Options:
     def grammar(self, *, count_lines: bool, rejects: bool = False) -> Grammar:
         """The grammar (what the scanner finds) with the options of this record.
 
-        `count_lines`: whether matches get line numbers; else these are 0. `rejects`: whether texts that are nearly
-        URNs, and URNs that end in an error (`urn:example:a%4`), are also collected as rejects.
+        `count_lines`: whether matches get line numbers; else these are 0. `rejects`: whether texts that are nearly URNs
+        are collected, too, and matches before text that looks like a part of the URN (`urn:example:a%4`).
         """
         return Grammar(
             syntax=get_syntax(self.syntax),

@@ -56,8 +56,8 @@ _RFC8141 = Grammar(get_syntax("rfc8141")).rules
 class Rejects:
     """Columns of rejects, in the order of the text. The caller owns all arrays: no later scan changes them.
 
-    A reject is a text that begins like a URN but is not a URN, such as `urn:isbn:` and a space, or a match that ends in
-    an error, such as `urn:example:a%4`: the malformed "%4" after the match looks like a part of the URN.
+    A reject is a text that begins like a URN but is not a URN, such as `urn:isbn:` and a space, or a match before text
+    that looks like a part of the URN, such as the malformed "%4" in `urn:example:a%4`.
     """
 
     start: Integers

@@ -48,11 +48,11 @@ called.
 def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
     """Whether the text after a URN looks like a part of the URN that the syntax does not allow.
 
-    Such a text begins with a letter beyond ASCII, with a dash instead of a hyphen, with an invisible character, or with
-    a malformed part (`%4`); in RFC 2141, also with text that RFC 8141 allows in an NSS (`~`, `&`). `places` are the
-    indices of the start of the URN, of the colon after the NID, and of the end. `mark` is the byte that ends the URN
-    inside a URL, if the tail of the URL is cut off, else 0. Call `needs_more` first: `data` must have enough bytes
-    after the URN.
+    Such a text begins with a letter beyond ASCII (of a script with spaces between words), with a dash instead of a
+    hyphen, with an invisible character, or with a malformed part (`%4`); in RFC 2141, also with text that RFC 8141
+    allows in an NSS (`~`, `&`). `places` are the indices of the start of the URN, of the colon after the NID, and of
+    the end. `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, else 0. Call
+    `needs_more` first: `data` must have enough bytes after the URN.
     """
     end = places[2]
     byte, rest = data[end], data[end:]
