@@ -351,7 +351,6 @@ def _statements_of_elements(table: description.Table, record: etree._Element) ->
 
 
 def _of_elements(table: Table, record: etree._Element) -> Iterator[Own]:
-    """Record-level identifiers by a table whose fields are paths from the record."""
     # `scheme_in` and `source_in` of a row name an attribute of the element (`@name`), or an element next to it.
     for path, rows in table.items():
         for element in record.iterfind(_in_any_namespace(path)):

@@ -77,9 +77,7 @@ class Scope:
 
     @property
     def is_large(self) -> bool:
-        """Whether open elements have more than 32 declarations of namespaces. Then a record gets only the declarations
-        of the prefixes that occur in it.
-        """
+        """Whether open elements have more than 32 declarations of namespaces."""
         return sum(len(declared) for _, declared in self.open) > _FEW
 
     def declarations(self, record: bytes) -> bytes:

@@ -105,8 +105,6 @@ class _Figures:
 
 
 class _Occurrences:
-    """Figures of the occurrences, and the first places of the classes that the page shows."""
-
     def __init__(self, file: TableFile, urns: pa.ChunkedArray, counts: Numbers) -> None:
         """`counts` are the numbers of occurrences of the classes `urns`. Raises FatalError if the file has different
         numbers, or is damaged.

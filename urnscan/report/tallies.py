@@ -41,7 +41,7 @@ class Tally:
 
     def result(self) -> pa.Table | None:
         """Return a table with a row for each different key, in no fixed order: the columns of keys, and the sums under
-        the names of their columns; None if `add` was never called. More rows may be added afterwards.
+        the names of their columns; None if `add` was never called.
         """
         return self._sum(pa.concat_tables(self._pending)) if self._pending else None
 

@@ -92,8 +92,8 @@ class MergeReport:
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
-        """Yield messages for people: about `inexact` and about `shared`, because of which counts may differ from a run
-        over all inputs, about `failures`, and about `unfinished`. A number that is 0 has no message.
+        """Yield messages for people: about `inexact` and about `shared`, about `failures`, and about `unfinished`. A
+        number that is 0 has no message.
         """
         if self.failures:
             yield f"{counted(self.failures, 'failure')} in the runs of {_first(self.failed)}; see their messages"

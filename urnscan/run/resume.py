@@ -374,7 +374,7 @@ def _line(data: bytes) -> bytes:
 
 
 def _write(file: IO[bytes], data: bytes) -> None:
-    """Append all bytes. A call of `write` of an unbuffered file may write fewer bytes."""
+    # A call of `write` of an unbuffered file may write fewer bytes.
     view = memoryview(data)
     while view:
         view = view[file.write(view) :]

@@ -389,5 +389,5 @@ def _matches_and_rejects(matches: Matches) -> Iterator[Matches | Rejects]:
 
 
 def _milliseconds(moment: dt.datetime | None) -> int | None:
-    """Milliseconds from 1970 to a time, or None. pyarrow would import pandas to make a column of datetimes."""
+    # pyarrow would import pandas to make a column of datetimes.
     return None if moment is None else (moment - _EPOCH) // dt.timedelta(milliseconds=1)

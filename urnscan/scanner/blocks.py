@@ -293,7 +293,6 @@ class Scanner:
         self.byte_count = self.lines = 0
 
     def _kernel_by(self, rules: Rules) -> Callable[[Block], bool]:
-        """The kernel with `rules` and the columns of this scanner bound."""
         return with_last(kernel, self._state, rules, self._columns, self._rejects)
 
     def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:

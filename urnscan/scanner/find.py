@@ -42,9 +42,7 @@ class Occurrence:
 
 
 def _bytes(text: object) -> bytes:
-    """The bytes of a bytes-like text. Raises ArgumentError for another value; for a column of texts, its message names
-    the right function.
-    """
+    """The bytes of a bytes-like text. Raises ArgumentError for another value."""
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__
         raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_frame takes a column of texts")
