@@ -287,7 +287,9 @@ def _data(element: etree._Element) -> str:
 
 
 def _split(element: etree._Element) -> SplitField:
-    """Split a field of MARCXML or of oai_marc (`SplitField`)."""
+    """Split a field of MARCXML or of oai_marc into indicators and subfields (pairs of code and value); a control field
+    into its data and no subfields.
+    """
     name = local(str(element.tag))
     if name in ("controlfield", "fixfield"):
         return _data(element), ()

@@ -93,8 +93,8 @@ def _split(text: str, spellings: Sequence[str]) -> _SplitText:
 
 
 def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
-    """A test whether a text is a part of every record. Separators around parts do not count; nothing but separators is
-    a part of all.
+    """A function that tests whether a text is a part of every record. Separators around parts do not count; only
+    separators are a part of all.
     """
     stripped = [{text.strip(_SEPARATORS) for text in record} for record in records]
     everywhere = set.intersection(*stripped) if stripped else set()

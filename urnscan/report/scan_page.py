@@ -195,7 +195,9 @@ def _byte(byte: int | None) -> str:
 
 
 def _shortened(varied: VariedClass) -> dict[str, Any]:
-    """The canonical form and the spellings of a class, shortened, by the names that the template uses."""
+    """The canonical form (`start`, without the `skipped` characters before and the `rest` after it) and the `spellings`
+    of a class, shortened.
+    """
     # Of the canonical form, `skipped` characters are left out, `start` is shown, and `rest` characters are left out. A
     # spelling is a tuple: parts, count, kinds of differences, and number of characters left out at the end.
     texts = [varied.urn, *(text for text, _ in varied.spellings)]

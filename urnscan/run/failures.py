@@ -15,7 +15,7 @@ _MOST_FAILURES = 20
 
 def add_note(notes: list[SourceNote], note: SourceNote) -> None:
     """Append a note to `notes`. But if notes of its type are reported together (`together` is set) and the list has
-    one, add the `count` of the new note to the `count` of that one instead.
+    one, only the `count` of that one grows, by the `count` of the new note.
     """
     for first in notes if note.together else ():
         if type(first) is type(note):

@@ -127,7 +127,7 @@ class Shards:
         is given.
 
         Also raises FatalError if another run writes shards there now (not with `force` alone), and, with `resume`, if
-        the shards cannot be read. Otherwise, in both cases, this run stores nothing.
+        the shards cannot be read. Without an error in these cases, this run stores nothing.
         """
         self.byte_count = 0
         """Number of bytes of text that did not have to be scanned again."""
