@@ -296,8 +296,8 @@ class Scanner:
         return with_last(kernel, self._state, rules, self._columns, self._rejects)
 
     def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:
-        """Run the kernel on a block that begins at byte offset `base` of the text. Returns whether the block is
-        done.
+        """Run the kernel on a block that begins at byte offset `base` of the text. Returns whether the block is done;
+        False if the columns are full before.
         """
         state = self._state
         matches, rejects = int(state[MATCHES]), int(state[REJECTS])
