@@ -42,7 +42,7 @@ class RowGroup:
     """
 
     def __init__(self, file: memoryview) -> None:
-        """`file` is the whole file."""
+        """`file` has the bytes of a whole Parquet file with exactly one row group."""
         end, footer = _read_footer(file)
         _, groups = footer[_FILE_GROUPS][1]
         (self._fields,) = groups
@@ -94,7 +94,9 @@ def _read_footer(file: memoryview) -> tuple[int, _Structure]:
 
 
 def _move(fields: _Structure, number: int, distance: int) -> None:
-    """Add `distance` to the offset in a field. A field that is 0 or absent means "none", and stays."""
+    """Add `distance` to the offset in the field `number` of a structure, in place. An offset that is 0 or absent means
+    "none", and stays.
+    """
     kind, offset = fields.get(number, (_I64, 0))
     if offset:
         fields[number] = (kind, offset + distance)
@@ -108,7 +110,7 @@ class _Reader:
         self._at = 0
 
     def structure(self) -> _Structure:
-        """Read fields up to the end of the structure."""
+        """Read the fields up to the end of the structure, and return them."""
         fields: _Structure = {}
         number = 0
         while (head := self._byte()) != _STOP:
@@ -135,7 +137,7 @@ class _Reader:
         return self._bytes[self._at - 1]
 
     def _unsigned(self) -> int:
-        """Read a number in groups of seven bits, the lowest first."""
+        """Read and return an unsigned number: seven bits in each byte, the lowest first."""
         number = shift = 0
         while (byte := self._byte()) > 127:
             number |= (byte & 127) << shift
@@ -143,13 +145,13 @@ class _Reader:
         return number | byte << shift
 
     def _integer(self) -> int:
-        """Read a number whose lowest bit is the sign."""
+        """Read and return a signed number in zigzag form: 0, 1, 2, 3 in the file mean 0, -1, 1, -2."""
         number = self._unsigned()
         return number >> 1 ^ -(number & 1)
 
 
 def _encoded(fields: _Structure) -> bytes:
-    """A structure in the compact protocol."""
+    """The bytes of a structure in the compact protocol of Thrift."""
     out = bytearray()
     _write_structure(out, fields)
     return bytes(out)

@@ -59,9 +59,8 @@ class ParquetOutput(Output):
         `dictionaries` are the leaf columns that get a dictionary, because their values repeat; `statistics` those
         that get minimum and maximum, because readers filter by them; True: all leaf columns, False: none.
 
-        Threads of `pool` encode row groups; None: the thread that calls `write` does. Raises FatalError if the file
-        exists already (unless `force`), if nothing can be written to its folder, and for the suffix of another format.
-        All methods raise FatalError if the disk is full.
+        Threads of `pool` encode row groups; None: the calling thread does. Raises FatalError if the file exists already
+        (unless `force`), if nothing can be written to its folder, and for the suffix of a known other format (`.csv`).
         """
         name = name_of(path)
         suffix = Path(name).suffix.lower()
@@ -93,10 +92,11 @@ class ParquetOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. They are written when a row group is full (131,072 rows, or 32 MiB of text), so
-        row groups begin at the same rows for any sizes of batches.
+        """Append rows of the schema. A row group is encoded when it is full (131,072 rows, or about 32 MiB of text), so
+        row groups begin at the same rows for any sizes of batches. Raises FatalError if the disk is full.
 
-        A column of strings may be dictionary-encoded in `rows`, which saves copies; readers of the file get strings.
+        A column of strings may be dictionary-encoded in `rows`, which saves copies; the file keeps the types of its
+        schema.
         """
         ends = np.cumsum(_bytes(rows, self._repeating))
         start = 0
@@ -124,10 +124,10 @@ class ParquetOutput(Output):
         self._file.close()
 
     def _write_group(self) -> None:
-        """Let a thread encode the pending rows as a row group, and write earlier row groups that are encoded.
-
-        If more row groups are being encoded than the pool has threads, wait for the first.
+        """Encode the pending rows as a row group, in a thread of the pool if there is a pool. Write the row groups that
+        are encoded, in order.
         """
+        # If more row groups are being encoded than the pool has threads, this waits for the first.
         batches, self._pending = self._pending, []
         self._pending_rows = self._pending_bytes = 0
         with as_fatal(self._place.name):
@@ -139,11 +139,11 @@ class ParquetOutput(Output):
                 self._append(self._encoding.popleft().result())
 
     def _row_group(self, batches: Sequence[pa.RecordBatch]) -> RowGroup:
-        """A row group with these rows. Called in threads."""
+        """A row group with the rows of the batches. Several threads may call this at a time."""
         return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches))))
 
     def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
-        """A Parquet file with the rows as the only row group; without row groups if `rows` is None."""
+        """The bytes of a Parquet file with the rows as its only row group; without row groups if `rows` is None."""
         stream = pa.BufferOutputStream()
         with pq.ParquetWriter(stream, self.schema if rows is None else rows.schema, **self._properties) as writer:
             if rows is not None:
@@ -169,7 +169,9 @@ class ParquetOutput(Output):
 
 
 def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Number of bytes of the texts in each row, without the columns `repeating` and without texts in structures."""
+    """Number of bytes of text in each row. Columns of strings and lists of strings count; the columns `repeating`,
+    columns with a dictionary, and texts in structures do not count.
+    """
     data = np.zeros(rows.num_rows, np.int64)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         if name in repeating:
@@ -182,9 +184,8 @@ def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int
 
 
 def _same_dictionaries(group: pa.Table) -> pa.Table:
-    """The rows with dictionaries that contain only values of the rows, in the order of first occurrence.
-
-    Without this step, the file would depend on the dictionaries of the batches.
+    """The rows, with dictionaries that contain only the values of these rows, in the order of first occurrence. So the
+    file does not depend on the dictionaries of the batches.
     """
     group = group.unify_dictionaries().combine_chunks()
     for number, field in enumerate(group.schema):

@@ -43,7 +43,7 @@ def form_of(name: str) -> tuple[str, str]:
 
 class ByteOutput(Output):
     """An output of bytes, which appears only when `commit` is called, like every `Output`. The suffix of the file name
-    chooses the compression (.gz, .bz2, .zst, .lz4; any other: none).
+    chooses the compression: .gz, .bz2, .zst or .lz4; without such a suffix, the bytes are not compressed.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:

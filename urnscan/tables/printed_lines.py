@@ -34,8 +34,8 @@ class Colours:
     off: str = ""
 
     def colon(self) -> str:
-        """The colon between two fields, with escape sequences: the end of the colour of the first field, then `:` in
-        the colour of separators.
+        """The colon between two fields, with escape sequences: they end the colour of the first field, begin the colour
+        of separators before `:`, and end it after `:`.
         """
         return f"{self.off}{self.separator}:{self.off}"
 
@@ -50,9 +50,9 @@ def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text")
     """Return a line `source:line:text` with LF for each row, all in UTF-8, for printing. `rows` have the columns
     `source`, `member` and `line` of OCCURRENCES; the text is the column `name`.
 
-    A member of an archive is part of the source: `a.zip!/b.txt`. If the rows have the columns `before` and `after`,
-    these texts are directly before and after the text, with white space and control characters as spaces. Control
-    characters in names of sources and members are escaped. Each field is between escape sequences of `colours`.
+    A member of an archive is part of the source: `a.zip!/b.txt`. Control characters in names of sources and members are
+    escaped. If the rows have the columns `before` and `after`, these texts are directly before and after the text, with
+    a space for each white space or control character. Source, line and text have the escape sequences of `colours`.
     """
     # Names of files and members may be hostile: they must neither end the line nor change the terminal.
     source = _mapped(rows.column("source"), printable)
@@ -87,9 +87,10 @@ def source_line(source: str, count: int | None, colours: Colours) -> str:
 
 
 def json_lines(rows: pa.RecordBatch) -> memoryview:
-    """Return a line of JSON with LF for each row, in UTF-8: an object with the names of the columns as keys.
+    r"""Return a line of JSON with LF for each row, in UTF-8: an object with the names of the columns as keys.
 
-    The column `stop` is the number of a byte. Its key `stop` gets the character, and the key `stop_octet` the number.
+    The column `stop` is the number of a byte. It becomes two keys: `stop` with the character (a text like `\xe4` for a
+    byte that is not ASCII), and `stop_octet` with the number.
     """
     parts: list[pa.StringArray | str] = []
     for name, values in _json_columns(rows):
@@ -98,7 +99,7 @@ def json_lines(rows: pa.RecordBatch) -> memoryview:
 
 
 def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | str]]:
-    """Keys and JSON values of the columns. A value that is a str is the same in all rows."""
+    """Yield (key, JSON values) for each key of the JSON objects. A str instead of a column is the value in all rows."""
     urn_columns = _URN_COLUMNS if "urn" in rows.schema.names else ()
     for name in rows.schema.names:
         column = rows.column(name)
@@ -113,7 +114,9 @@ def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | 
 
 
 def _stop(byte: int) -> str | None:
-    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII."""
+    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII; None if `byte`
+    is negative, which means that the URN was cut, not followed by a byte.
+    """
     return None if byte < 0 else _json_string(bytes([byte]).decode("ascii", "backslashreplace"))
 
 
@@ -122,7 +125,7 @@ def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.String
     `{"text": "a"}` for a structure, a time as text in ISO 8601; `null` for a null text, number, time or flag.
 
     `needs_no_escape` saves time: the caller knows that no text in the column has characters that JSON escapes, and that
-    no value is null.
+    no value is null. The fields `text`, `urn`, `nid` and `nss` of structures must have such texts in any case.
     """
     if pa.types.is_struct(column.type):
         parts: list[pa.StringArray | str] = []
@@ -157,20 +160,24 @@ def _json_string(text: str) -> str:
 
 
 def _mapped(column: pa.Array, function: Callable[[Any], str | None]) -> pa.StringArray:
-    """The results of `function` for the values of a column. The function is called once for each different value."""
+    """The results of `function` for the values of a column; null for null. To save time, `function` is called for the
+    values in the dictionary of the column, not for each row.
+    """
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return text_array([function(value) for value in column.dictionary.to_pylist()]).take(column.indices)
 
 
 def _joined(*parts: pa.StringArray | str) -> memoryview:
-    """The columns joined row by row, all rows concatenated, in UTF-8."""
+    """The bytes of `_strings(*parts)`: the texts of all rows one after the other, in UTF-8."""
     data, offsets = byte_strings(_strings(*parts))
     # The buffer of a column without rows may have more bytes.
     return data[: offsets[-1]].data
 
 
 def _strings(*parts: pa.StringArray | str) -> pa.StringArray:
-    """The columns joined row by row, as a single column; a part that is a str is the same in all rows."""
+    """The columns joined row by row, as a single column of texts. A part that is a str is the same in all rows. A row
+    with a null in any part is null.
+    """
     columns: list[pa.StringArray | pa.StringScalar] = []
     for is_string, group in itertools.groupby(parts, lambda part: isinstance(part, str)):
         neighbours = list(group)

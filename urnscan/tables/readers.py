@@ -86,16 +86,20 @@ class TableFile:
         """Number of rows."""
 
     def lacks(self, *names: str) -> bool:
-        """Whether the file has none of the columns `names`, because an earlier version wrote the file."""
+        """Whether the file has none of the columns `names`: an earlier version of urnscan did not write them. False if
+        it has one of them.
+        """
         return self._names.keys().isdisjoint(names)
 
     def batches(
         self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the columns `names` (as they are called today, also in an older file) of all rows in the order of the
-        file, or of the row groups with the numbers `groups` (from 0). A batch has at most `max_rows` rows. Integers are
-        int64; texts that repeat may be dictionaries. Raises FatalError for a column that the file does not have, and
-        for a damaged file.
+        """Yield batches with the columns `names`, by their present names also for an older file. They have all rows in
+        the order of the file or, if `groups` is not None, the rows of the row groups with these numbers (from 0).
+
+        A batch has at most `max_rows` rows. Integers are int64; texts that repeat may be dictionaries. Raises
+        FatalError for a column that the file does not have, for values that urnscan does not write (such as nulls where
+        the schema allows none), and for a damaged file.
         """
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
@@ -141,7 +145,7 @@ class TableFile:
         return [rows[place] for place in np.argsort(np.argsort(row_numbers))]
 
     def metadata(self) -> dict[str, Any]:
-        """The metadata of the run that wrote the file; empty if the file has none, as tables in text."""
+        """The metadata of the run that wrote the file; empty if the file has none. A table as text has none."""
         with contextlib.suppress(KeyError, ValueError):
             metadata = json.loads((self._file.metadata.metadata or {})[KEY.encode()])
             return metadata if isinstance(metadata, dict) else {}
@@ -157,9 +161,8 @@ class TableFile:
         return max((group.total_byte_size // max(group.num_rows, 1) + 1 for group in groups), default=1)
 
     def settings(self) -> list[tuple[str, str]]:
-        """Options and some counts of the run that wrote the file, in words for people: ("max length", "65,536").
-
-        Empty if the metadata do not have them.
+        """Options and some counts of the run that wrote the file, as pairs (name, value) for people: ("max length",
+        "65,536"). Without options that have no value. Empty if the file has no metadata.
         """
         with contextlib.suppress(KeyError, ValueError, TypeError, AttributeError):
             metadata = self.metadata()
@@ -169,8 +172,8 @@ class TableFile:
         return []
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        """A column of a batch. Raises FatalError for nulls that the schema does not allow, and for texts in `urn` that
-        are not URNs.
+        """The column with the present name `name` of a batch, integers as int64. Raises FatalError for nulls that the
+        schema does not allow, and for a text in `urn` that does not begin like a URN.
         """
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
@@ -216,8 +219,8 @@ class TableFile:
 
 
 def _has_sign(path: str, offset: int, whence: int) -> bool:
-    """Whether the signature with which Parquet files begin and end is at this place of a file; True if the file cannot
-    be read.
+    """Whether `PAR1`, with which Parquet files begin and end, is at a place of a file; `offset` and `whence` are those
+    of `seek`. True if the file cannot be read.
     """
     with contextlib.suppress(OSError), Path(path).open("rb") as file:
         file.seek(offset, whence)
@@ -226,7 +229,9 @@ def _has_sign(path: str, offset: int, whence: int) -> bool:
 
 
 def _misfit(schema: pa.Schema, kind: str) -> str:
-    """The first difference between the schema of a file and the schema of a kind of table; empty if there is none."""
+    """A message: why a file with this schema is not a table of this kind; empty if it is one. More columns than the
+    kind has are no reason.
+    """
     expected, _ = _MADE_BY[kind]
     missing = [name for name in _needed(kind) if name not in schema.names]
     for other, (_, made_by) in _MADE_BY.items():

@@ -47,7 +47,9 @@ OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Positions of matches or rejects in the inputs: element i of each array is the position of match or reject i."""
+    """Positions of matches or rejects in the inputs: element i of `start`, `line`, `source` and `members` is about match
+    or reject i. `names` are the names of the inputs; `source` has indices in `names`.
+    """
 
     start: npt.NDArray[np.int64]
     """Byte offset in the input or member, from 0."""
@@ -87,8 +89,8 @@ class MatchColumns:
     syntax: Syntax
 
     def occurrences(self) -> pa.RecordBatch:
-        """Make rows of the schema OCCURRENCES: one for each match, in the same order. Adds what follows from the names
-        alone: NID, components, validity and problems.
+        """Make rows of the schema OCCURRENCES: one for each match, in the same order. This method adds the columns that
+        follow from the text of the URN: NID, components, validity and problems.
         """
         matches = self.matches
         verdict = NameColumns.of(self.urn, self.level)
@@ -220,8 +222,8 @@ def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBa
 
 
 def _shapes(texts: pa.StringArray) -> pa.StringArray:
-    """For each text that is not a URN, a text with the same error at the same position. Few of the results are
-    different.
+    """For each text that is not a URN, a text with the same error at the same position. Texts with a similar error
+    become equal: `urn:isbn;1` and `urn:issn;2` both give `urn:aaaa;`.
     """
     data, offsets = byte_strings(texts)
     out, out_offsets = np.empty(len(data), np.uint8), np.zeros(len(texts) + 1, np.int32)
@@ -231,8 +233,8 @@ def _shapes(texts: pa.StringArray) -> pa.StringArray:
 
 @compiled
 def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write each text with all letters and digits of the NID replaced by "a", unless the NID is short, and without the
-    text after a wrong NID.
+    """Write the results of `_shapes` to `out`, and their ends to `out_offsets`: letters and digits of an NID of more
+    than three characters become "a", and text after a character that cannot follow the NID is left out.
     """
     at = 0
     for i in range(len(offsets) - 1):
@@ -258,7 +260,7 @@ def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
     """Make rows of the schema CODED_CLASSES (the table of classes) from GROUPED rows, one for each class, in the same
-    order. Adds what follows from the name alone (NID, NSS, validity, problems); `level` is the level of the classes.
+    order. This function adds the NID, its status, the NSS, validity and problems; `level` is the level of the classes.
 
     `names` maps the numbers in `first_source` to the names of these inputs. Raises KeyError if one is missing.
     """
@@ -285,8 +287,8 @@ def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) 
 
 
 def coded_rows(classes: pa.RecordBatch) -> pa.RecordBatch:
-    """Return rows of the table of classes (schema CLASSES) with the schema CODED_CLASSES: the same values, but with a
-    dictionary for each column whose texts repeat.
+    """Return rows of the table of classes (schema CLASSES) with the schema CODED_CLASSES: the same values, but the
+    columns nid, nid_status, first_source and problem have dictionaries.
     """
     columns = [
         classes.column(field.name).dictionary_encode()  # does nothing if the column has a dictionary
@@ -316,7 +318,10 @@ def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buff
 
 
 class _Parts(NamedTuple):
-    """Parts of the canonical forms of a column. A run is a group of neighbouring rows with the same NID."""
+    """Parts of the canonical forms of a column. A run is a group of neighbouring rows with the same NID.
+
+    `colons`, `ends` (byte offsets in the column) and `runs` have an element for each form, `heads` one for each run.
+    """
 
     colons: Offsets
     """The end of the NID of each form in the bytes of the column."""
@@ -344,7 +349,7 @@ def _parts(urn: ByteArray, offsets: Offsets, query: bool) -> _Parts:
 
 @compiled
 def _find_parts(urn: ByteArray, offsets: Offsets, query: bool, parts: _Parts) -> int:
-    """Set the parts of each form, and return the number of runs. Precondition: `ends` has the ends of the forms."""
+    """Set the arrays in `parts`, and return the number of runs. Precondition: `parts.ends` has the ends of the forms."""
     colons, ends, runs, heads = parts
     count = begin = end = 0
     for i in range(len(colons)):

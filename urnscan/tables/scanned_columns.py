@@ -27,7 +27,9 @@ _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(
 
 @dataclass(frozen=True, slots=True)
 class PlacesInValues:
-    """Positions of matches or rejects in the values of a column: arrays of equal length."""
+    """Positions of matches or rejects in the values of a column, in arrays of equal length: which value (`value`, an
+    index from 0), and where in that value (`start`, `line`).
+    """
 
     value: npt.NDArray[np.int64]
     """The index of the value, from 0."""
@@ -57,10 +59,10 @@ def is_text(kind: pa.DataType) -> bool:
 
 def scan_values(scanner: Scanner | RecoveringScanner, values: pa.Array) -> Iterator[InValues]:
     """Scan the values of a column of texts or bytes (a type that `is_text` accepts), and yield the matches in them, in
-    order: each InValues has the matches of many values, at least one match or reject. Without any, nothing is yielded.
+    order. Each InValues has at least one match or reject, often of several values.
 
-    A null has no matches, and no match reaches over two values. `InValues.value` counts over the whole column; `line`
-    has a meaning only if the scanner counts lines. Raises ArgumentError for a value of more than 2 GiB.
+    A null has no matches, and no match reaches over two values. `InValues.value` is an index in the whole column;
+    `line` has a meaning only if the scanner counts lines. Raises ArgumentError for a value of 2 GiB or more.
     """
     first = 0
     for byte_values in _bytes(values):
@@ -91,7 +93,7 @@ def count_bytes(values: pa.Array) -> int:
 
 
 def as_bytes(values: pa.Array) -> pa.LargeBinaryArray:
-    """Return the values (texts in UTF-8, or bytes; without a dictionary) as an array of byte strings; a null
+    """Return an array of byte strings: texts become UTF-8, bytes stay, a dictionary is replaced by its values, a null
     stays null. The type of `values` must be one that `is_text` accepts.
     """
     return _decoded(values).cast(pa.large_binary())
@@ -105,7 +107,9 @@ def _decoded(values: pa.Array) -> pa.Array:
 
 
 def _bytes(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """The values as bytes with a separator after each value, in parts that fit 32-bit offsets."""
+    """Yield the values as bytes, in parts that fit 32-bit offsets: a zero byte follows each value, and a null is empty.
+    Raises ArgumentError for a value of 2 GiB or more.
+    """
     values = _decoded(values)
     separator, nothing = bytes_array([b"\0", b""])
     rest = deque(values.slice(start, _ROWS) for start in range(0, len(values), _ROWS))

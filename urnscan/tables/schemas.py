@@ -39,8 +39,8 @@ _NULLABLE = (
 
 
 def type_of(name: str) -> pa.DataType | None:
-    """The Arrow type of the columns with this name in the tables: int64 for all integers, and the type of the values
-    for a dictionary; None if no table has such a column.
+    """The Arrow type of the columns with this name in the tables; int64 for any integer type, and the type of the values
+    for a dictionary. None if no table has such a column.
     """
     kind = _TYPES.get(name)
     if kind is None or not pa.types.is_integer(kind):
@@ -49,7 +49,9 @@ def type_of(name: str) -> pa.DataType | None:
 
 
 def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataType) -> pa.Schema:
-    """A schema with the columns `names`; `others` are the columns whose type differs from `_TYPES`."""
+    """A schema with the columns `names` (separated by spaces). `others` are the types that differ from `_TYPES`;
+    `nullable` are the columns that may have nulls.
+    """
     return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])
 
 

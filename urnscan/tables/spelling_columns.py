@@ -54,7 +54,7 @@ def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
 
 @functools.cache
 def _problem(pair: int) -> str | None:
-    """The text of a verdict and a mark, which `pair` combines; None if there is no problem."""
+    """The text of the column `problem` for `pair`: code of the check * MARKS_IN_ALL + marks. None without problems."""
     code, mark = divmod(pair, MARKS_IN_ALL)
     return joined([NAMES[code], *(each for bit, each in enumerate(OF_SPELLINGS) if mark >> bit & 1)])
 
@@ -90,12 +90,13 @@ def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.St
 def _find_components(
     data: ByteArray, offsets: Offsets, is_rfc8141: bool, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
 ) -> None:
-    """Set the start and end of each component of each URN.
+    """Set `starts[c, i]` and `ends[c, i]` to the byte offsets of component c (_R, _Q or _F) of URN i.
 
-    Precondition: all starts and ends are 0. The first "?" or "#" of a URN begins its components.
+    Precondition: all starts and ends are 0, which means "no such component".
     """
     for i in range(len(offsets) - 1):
         at, end = offsets[i], offsets[i + 1]
+        # The first "?" or "#" of a URN begins its components.
         while at < end and data[at] != QUESTION_MARK and data[at] != HASH:
             at += 1
         if is_rfc8141 and at + 1 < end and data[at] == QUESTION_MARK and data[at + 1] == PLUS:

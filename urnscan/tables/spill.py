@@ -20,8 +20,8 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class RowsOnDisk:
-    """Batches of rows in a temporary file: first `append` for each, then `complete`, then `batches`, which several
-    threads may call at a time; at last `close`, which removes the file.
+    """Batches of rows in a temporary file. Call `append` for each batch, then `complete`, then `batches` (several
+    threads may call it at a time), and at last `close`, which removes the file.
     """
 
     def __init__(self, schema: pa.Schema, folder: Path) -> None:
@@ -121,7 +121,7 @@ class Spilled:
         yield from self._in_memory
 
     def close(self) -> None:
-        """Release the memory, and remove the file if there is one. No method may be called after this."""
+        """Release the memory, and remove the file if there is one. After this, only `close` may be called again."""
         self._in_memory = []
         if self._on_disk is not None:
             self._on_disk.close()
@@ -133,21 +133,22 @@ class SpilledParts:
     """
 
     def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
-        """`in_memory` is the maximum number of bytes in memory, for all parts together; with more, all rows are moved
-        to disk. `parts`: number of parts. `folder` returns the folder for the temporary files.
+        """`parts` is the number of parts. If the rows in memory have more than `in_memory` bytes, for all parts
+        together, all are moved to disk. `folder` returns the folder for the temporary files.
         """
         self._schema = schema
         self._max_bytes = in_memory
         self._parts = [Spilled(schema, folder) for _ in range(parts)]
 
     def close(self) -> None:
-        """Release the memory, and remove the files of all parts that are left."""
+        """Release the memory, and remove the temporary files of all parts."""
         for part in self._parts:
             part.close()
 
     def add(self, part: npt.NDArray[np.int32], rows: pa.RecordBatch) -> None:
         """Append row i to the part with the number `part[i]` (from 0), in the order of the rows. If the rows in memory
-        then have more bytes than the limit, all are moved to disk. Raises FatalError if the disk is full.
+        then have more bytes than the limit, the rows of all parts are moved to disk. Raises FatalError if the disk is
+        full.
         """
         if not len(rows):
             return

@@ -46,9 +46,9 @@ def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
     file, open for reading. It has no name any more: its space on the disk is free when the caller closes it.
 
     The columns get their present names and their types in `schemas`; columns that no schema has are left out. `names`
-    are the columns if the file has no lines. Raises FatalError if the first line cannot be read as names of columns, or
-    has a name twice; OSError if the file cannot be opened, and ArrowException or OSError if another line cannot be
-    read.
+    are the columns for JSON Lines without lines. Raises FatalError if the first line cannot be read as names of
+    columns, or has a name twice; OSError if the file cannot be opened; ArrowException or OSError if another line cannot
+    be read.
     """
     form, codec = form_of(path)
     with _open(path, codec) as file:
@@ -74,12 +74,16 @@ def _open(path: str, codec: str) -> pa.NativeFile:
 
 
 def _separator(first: bytes) -> str:
-    """The separator of a header. A spreadsheet program may have changed the original separator."""
+    """The separator of a header: of comma, semicolon, `|` and tab the one that occurs most often. A spreadsheet program
+    may have changed the original separator.
+    """
     return max((*DELIMITERS, "\t"), key=lambda separator: first.count(separator.encode()))
 
 
 def _names_in(path: str, first: bytes, form: str) -> list[str]:
-    """The names of the columns, from the first line `first`."""
+    """The names of the columns, from the first line `first`; none if this is JSON other than an object. Raises
+    FatalError if the line cannot be read, or has a name twice.
+    """
     try:
         text = first.decode("utf-8-sig")
         if form in SEPARATORS:
@@ -98,7 +102,9 @@ def _names_in(path: str, first: bytes, form: str) -> list[str]:
 def _separated_rows(
     file: pa.NativeFile, first: bytes, names: Sequence[str], types: dict[str, pa.DataType]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the columns in `types` of lines of CSV or TSV. A text without quotation marks that is empty is null."""
+    """Yield batches with the columns in `types` (name -> type) of a file of CSV or TSV. `first` is the header, which is
+    skipped; `names` are the names of all columns. An empty cell without quotation marks is null.
+    """
     import pyarrow.csv  # noqa: PLC0415 (few runs need it)
 
     stored = {name: pa.string() if pa.types.is_list(kind) else kind for name, kind in types.items()}
@@ -120,7 +126,9 @@ def _separated_rows(
 
 
 def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values in cells of CSV. Lists are JSON. An apostrophe before a text that would be a formula is removed."""
+    """The values of type `kind` in cells of CSV: lists are read from JSON, and an apostrophe before a text that a
+    spreadsheet would calculate is removed. Raises ArrowInvalid for a list that is not JSON.
+    """
     if pa.types.is_list(kind):
         lines = "\n".join(f'{{"cell": {cell or "null"}}}' for cell in cells.to_pylist())
         values = _objects(lines.encode(), {"cell": kind})
@@ -133,7 +141,7 @@ def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
-    """Yield the columns in `types` of lines of JSON."""
+    """Yield batches with the columns in `types` (name -> type) of a file with a JSON object in each line."""
     rest = b""
     while block := file.read(_BLOCK):
         lines, newline, after = block.rpartition(b"\n")
@@ -147,7 +155,9 @@ def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[p
 
 
 def _objects(lines: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
-    """The values in lines of JSON, an object in each line; null for an object that lacks the key."""
+    """A batch with the columns in `types` (name -> type), from lines with a JSON object each; null for an object that
+    lacks the key.
+    """
     import pyarrow.json  # noqa: PLC0415 (few runs need it)
 
     # Arrow cannot read a time with a "Z" as a time.

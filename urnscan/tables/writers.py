@@ -47,7 +47,8 @@ class LinesOutput(ByteOutput):
         self, path: str | os.PathLike[str], schema: pa.Schema, head: bytes, lines: Lines, *, force: bool = False
     ) -> None:
         """`head` is written before all rows; `lines` returns the bytes of the lines of a batch of rows. Raises
-        FatalError if the file exists already (unless `force`), and if nothing can be written to its folder.
+        FatalError if the file exists already (unless `force`), if nothing can be written to its folder, and for the
+        suffix of a compression that is not written, such as .xz.
         """
         super().__init__(path, force=force)
         self.schema = schema
@@ -75,10 +76,10 @@ def open_table(
     """Open an output for rows of the schema, in the format that the suffix of the file name chooses: Parquet, CSV, TSV,
     JSON Lines or Excel. A stream gets Parquet. The file appears only when `commit` is called.
 
-    With `layout.flat`, the file gets lists as texts; `write` takes the same rows as without it.
-    `dictionaries`, `statistics` (names of leaf columns) and `pool` are those of ParquetOutput; other formats ignore
-    them. Raises FatalError for another suffix, if the file exists already (unless `force`), and if nothing can be
-    written to its folder.
+    `layout.delimiter` is the separator of CSV. With `layout.flat`, the file gets lists as texts, but `write` takes the
+    same rows as without it. `dictionaries`, `statistics` (names of leaf columns) and `pool` are those of ParquetOutput;
+    other formats ignore them. Raises FatalError for another suffix, if the file exists already (unless `force`), and if
+    nothing can be written to its folder.
     """
     if layout.flat:
         schema = flat_schema(schema)
@@ -105,7 +106,9 @@ def open_table(
 
 
 def _flat_leaves(leaves: Sequence[str] | bool, flat: pa.Schema) -> Sequence[str] | bool:
-    """The leaf columns of a nested table that are also columns of the flat table."""
+    """The leaf columns `leaves` of a nested table, by the names of the flat table: `urns.list.element` -> `urns`.
+    Columns that the flat table does not have are left out; a bool is returned unchanged.
+    """
     if isinstance(leaves, bool):
         return leaves
     return [name for leaf in leaves if (name := leaf.partition(".")[0]) in flat.names]
@@ -129,8 +132,9 @@ def open_partial(
 def is_result(path: str) -> bool:
     """Whether a file on this machine is a table or a page that urnscan wrote, so that a run may replace it.
 
-    True also for an empty file, unless the suffix is that of Parquet or Excel, and for every path directly in a folder
-    that a run on Spark wrote. Otherwise False, also if the file cannot be read.
+    Only the metadata or the beginning of the file is checked. True also for an empty file, unless the suffix is
+    that of Parquet, Excel or a partial result, and for every path directly in a folder that a run on Spark wrote.
+    False if the file cannot be read.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True
@@ -192,7 +196,9 @@ def _cells(column: pa.Array) -> pa.Array:
 
 
 def _separated(separator: str, schema: pa.Schema) -> tuple[bytes, Lines]:
-    """The first bytes of a file of separated values, and the function that makes the lines of rows."""
+    """(first bytes of a file of separated values, function that returns the lines of rows): the first bytes are a byte
+    order mark and the header.
+    """
     # The byte order mark comes first: Excel reads a file without it in the local encoding. The header has no quotation
     # marks: after a byte order mark, OpenRefine treats a quotation mark as text, and the whole file as one cell.
     header = separator.join(schema.names).encode() + b"\n"
