@@ -23,7 +23,10 @@ LevelName = Literal["lexical", "resolution", "namespace"]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of equivalence: which parts of a URN the canonical form keeps, and by which rules they are normalised."""
+    """A level of equivalence: which parts of a URN the canonical form keeps, and by which rules they are normalised.
+
+    With `keep_query`, it keeps the query of rfc2141bis-03; with `by_namespace`, the rules in `rulebook` are applied.
+    """
 
     name: LevelName
     """Value of the option `equivalence`."""
@@ -47,7 +50,8 @@ class Level:
     def refine(self, urn: str) -> str:
         """The canonical form at this level, from the lexical canonical form `urn` (`urn:` and NID in lower case, no
         components), as the scanner writes it. If `keep_query` is true, `urn` may have a query of rfc2141bis-03 at its
-        end; the result has the same query with sorted directives, without repeated `s` and `c`.
+        end; the result has the query with sorted directives. If `s` or `c` is repeated, all its directives are left
+        out: `?s=b&c=1&c=2` -> `?s=b`.
         """
         if self.by_namespace:
             return namespace_form(urn, self.rulebook)
@@ -88,8 +92,9 @@ LEVELS: Mapping[LevelName, Level] = MappingProxyType({level.name: level for leve
 def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
     """The level of equivalence with this name, with custom rules: a file, a result of `read_rules`, or None.
 
-    Raises ArgumentError for an unknown name or syntax, and for a level that the syntax does not define (`resolution`
-    outside of rfc2141bis-03); FatalError for a file of rules that cannot be read or is wrong.
+    Raises ArgumentError for an unknown name or syntax, for a level that the syntax does not define (`resolution`
+    outside of rfc2141bis-03), and for `rules` of another type; FatalError for a file of rules that cannot be read or is
+    wrong.
     """
     get_syntax(syntax)
     level = chosen("equivalence", LEVELS, name)

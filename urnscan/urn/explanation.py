@@ -27,8 +27,8 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 class Explanation:
     """The parts of a URN in some syntax, or the reason why a text is not a URN.
 
-    If a text neither is nor represents a URN, only `text`, `syntax`, `position`, `reason`, and perhaps `remarks` are
-    set.
+    If a text neither is nor represents a URN, only `text`, `syntax`, `is_urn` (False), `position`, `reason`, and
+    perhaps `remarks` are set.
     """
 
     text: str
@@ -96,7 +96,9 @@ class Explanation:
     """
 
     def __str__(self) -> str:
-        """The lines that `urnscan explain` prints: the text, then a line for each field."""
+        """The lines that `urnscan explain` prints: the text, then the fields that have a value, with a label before
+        each, but without `is_urn` and `valid`. The last lines show `position` in the text if it is not None.
+        """
         from urnscan.display.text import pointed, printable  # noqa: PLC0415 (explaining does without)
 
         rows = [row for name, value in self.as_dict().items() for row in _rows(name, value)]
@@ -118,8 +120,8 @@ class Explanation:
 
     @property
     def is_good(self) -> bool:
-        """Whether the name is valid or of unknown validity, in a text that is a URN or is read as one (`read_as`: an
-        ISBN, a link to a resolver, a URN in `<...>`).
+        """Whether the text is a URN, or is read as one (`read_as`: an ISBN, a link to a resolver, a URN in `<...>`), and
+        its name is not invalid: it is valid or of unknown validity.
         """
         return (self.is_urn or self.read_as is not None) and self.valid is not False
 
@@ -131,7 +133,9 @@ class Explanation:
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
-    """The lines of a field of an Explanation, as (label, text)."""
+    """The lines of a field of an Explanation, as (label, text); none for a field without a value, and for the fields
+    `text`, `is_urn` and `valid`.
+    """
     if name == "directives":
         return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
     if name == "remarks":
@@ -270,14 +274,16 @@ def _request(urn: URN) -> str:
 
 
 def _service(urn: URN) -> str | None:
-    """The service that the directive `s` of a URN requests, and the section that defines the service."""
+    """The service that the directive `s` of a URN requests, and the section that defines the service; None without such
+    a directive, and if its service is not registered.
+    """
     asked = urn.directives.get("s")
     sections = {name: number for number, name in enumerate(RESOLUTION_SERVICES, 1)}
     return f"{RESOLUTION_SERVICES[asked]} (RFC 2483 §4.{sections[asked]})" if asked in sections else None
 
 
 def _remarks(urn: URN, rulebook: Rulebook) -> Iterator[str]:
-    """Sentences that say which components are sent to a resolver."""
+    """Yield sentences about the components of a URN: which are sent to a resolver, and which directives it ignores."""
     if urn.syntax == "rfc2141bis-03":
         yield from _remarks_of_bis_03(urn, rulebook)
         return
@@ -320,8 +326,8 @@ def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _but_not_here(urn: URN, rulebook: Rulebook) -> str:
-    """The end of a remark, if the address of the known service does not contain the URN, so that no component is
-    sent.
+    """The end of a remark, if a known service has an address without the whole URN, so that no component is sent to it;
+    otherwise empty.
     """
     rule, form = rulebook.rules.get(urn.nid), namespace_form(urn.canonical, rulebook)
     link = rule.link(form) if rule else None

@@ -123,7 +123,7 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     order; empty without problems. The docstring of this module has the exact rules.
 
     * `mixed-scripts`: one word has letters of scripts that are not used together;
-    * `confusable`: letters that are not Latin look like ASCII letters among those that are;
+    * `confusable`: letters of another script look like ASCII letters, in a name that also has ASCII letters or digits;
     * `invisible-character`: a character that is not displayed;
     * `not-nfc`: the text is not composed (NFC);
     * `compatibility-character`: a character that NFKC replaces, though NFC does not.
@@ -155,8 +155,8 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 
 
 def problems_of_words(traits: Sequence[int] | Integers) -> int:
-    """Whether any word of a text mixes scripts (bit MIXED), and whether one can be mistaken for an ASCII word (bit
-    CONFUSABLE): the union of these bits, 0 without problems. A word is a run of letters, digits and combining marks.
+    """Return the problems of the words of a text as a union of bits: MIXED if a word mixes scripts, CONFUSABLE if a word
+    can be mistaken for an ASCII word; 0 without problems. A word is a run of letters, digits and combining marks.
 
     `traits` are the results of `traits_of` for each character of the text, composed (NFC) and without IGNORABLE ones.
     """
@@ -205,8 +205,9 @@ def has_invisible(traits: Sequence[int] | Integers) -> bool:
 
 @functools.lru_cache(maxsize=1 << 13)
 def traits_of(char: str, *, exact: bool = False) -> int:
-    """Return the traits of one character as a union of bits, never 0: a bit for each writing system that uses the
-    character, and bits such as IGNORABLE (not displayed) and COMPOSED (NFC may change it).
+    """Return the traits of one character as a union of bits, never 0: bits such as IGNORABLE (not displayed) and
+    COMPOSED (NFC may change it), and for a letter or digit a bit for each writing system that uses it. An ASCII digit,
+    which all scripts use, has no bit of a system.
 
     Without `exact`, every letter or digit of a script other than Latin gets the bit for looking like ASCII. With it,
     only those in the table of confusables get it; the table takes long to load, and few names need it.
@@ -223,8 +224,8 @@ def traits_of(char: str, *, exact: bool = False) -> int:
 
 @functools.cache
 def _like_ascii() -> frozenset[str]:
-    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17. All are below
-    U+20000.
+    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17. Only characters below
+    U+20000 that are written from left to right count.
     """
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 

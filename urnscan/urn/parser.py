@@ -235,8 +235,8 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
 
 
 def _check_name(text: str, urn: URN) -> None:
-    """Raise ArgumentError if the namespace of a URN does not allow the name. `text` is the native name, for the
-    message.
+    """Raise ArgumentError if the namespace of a URN does not allow the name; also if only a part of the name is valid,
+    or if it is a template. `text` is the native name, for the message.
     """
     from urnscan.urn.namespaces.judgement import judge  # noqa: PLC0415 (most programs do without)
 
@@ -264,7 +264,9 @@ def _normal_percent(text: str) -> str:
 
 
 def _with_query(url: str, query: str) -> str:
-    """A URL without a fragment, with `query` added; "&" joins `query` to a query that the URL already has."""
+    """The URL `url`, which has no fragment, with `query` added. If the URL has a query already, one "&" is between the
+    two.
+    """
     address, _, url_query = url.partition("?")
     if url_query:
         url_query = url_query.removesuffix("&") + ("" if query.startswith("&") else "&")

@@ -24,7 +24,9 @@ _SCHEME, _ANYTHING = "urn:", "*"
 
 
 class Beginnings(NamedTuple):
-    """Prefixes of names, such as `isbn:` and `nbn:de`, as arrays for compiled code."""
+    """Prefixes of names, such as `isbn:` and `nbn:de`, as arrays for compiled code. `ends` and `are_whole` have an
+    element for each prefix; `are_whole` is 1 if no letter or digit may follow the prefix in a name.
+    """
 
     data: ByteArray
     """The prefixes without `urn:`, in lower case, concatenated."""

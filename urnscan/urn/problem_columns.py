@@ -78,7 +78,7 @@ def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
 
 
 def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
-    """Set the marks of the spellings in a slice of a column."""
+    """Set `marks` for a slice of a column: spelling i is `data[offsets[i]:offsets[i + 1]]`."""
     codes = np.empty(offsets[-1] - offsets[0] + 2 * len(marks), np.uint32)
     has_components, has_directives = syntax.tail != TAIL_NONE, syntax.tail == TAIL_QUERY
     filled, has_long = _mark(read_only(data), read_only(offsets), has_components, has_directives, codes, marks)
@@ -91,10 +91,8 @@ def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) 
 
 
 def _add_misleading(codes: _Codes, marks: Marks) -> None:
-    """Add the problems of characters to the marks of spellings that have the bit _SUSPECT, and remove this bit.
-
-    `codes` has the characters of these spellings. Python looks up the traits of each different character once; the
-    other steps are compiled or vectorised.
+    """Add the problems of characters to the marks of spellings that have the bit _SUSPECT, and remove this bit, in
+    place. `codes` has the characters of these spellings only, with _END after each spelling.
     """
     rows = np.flatnonzero(marks & _SUSPECT)
     marks[rows] ^= _SUSPECT
@@ -184,14 +182,15 @@ def _mark(
 
 @inner
 def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int) -> tuple[int, int]:
-    """Write the decoded characters after the NID of a spelling to `codes`, with _END after them; return the new end of
-    `codes` and the mark.
+    """Write the decoded characters after the NID of a spelling to `codes` from index `filled` on, with _END after them.
+    Return the new end in `codes`, and the mark of the spelling, without problems of directives.
 
-    UTF-8 is decoded by the table of its well-formed sequences (Unicode 17, table 3-7). A sequence that is not UTF-8
-    becomes U+FFFD, which separates words. A run of ASCII separators is shortened to two characters, because more have
-    no further effect. A run of ASCII letters and digits also becomes two: a letter, if there is one before the last
-    character, and the last character, because a mark may combine with it.
+    A sequence that is not UTF-8 becomes U+FFFD. Runs of ASCII characters are shortened where this changes no result.
     """
+    # UTF-8 is decoded by the table of its well-formed sequences (Unicode 17, table 3-7). U+FFFD separates words. A run
+    # of ASCII separators is shortened to two characters, because more have no further effect. A run of ASCII letters
+    # and digits also becomes two: a letter, if there is one before the last character, and the last character, because
+    # a mark may combine with it.
     # `code` is the code point so far, `wanted` the number of bytes that must still follow, `low` to `high` the range
     # of the next one.
     mark = code = wanted = 0
@@ -263,7 +262,7 @@ def _query(string: ByteArray) -> ByteArray:
 
 @inner
 def _has_repeated_keyword(query: ByteArray) -> bool:
-    """Whether two directives have the same keyword."""
+    """Whether two directives of a query (`keyword=value`, joined by `&`) have the same keyword."""
     first = 0
     while first < len(query):
         length = find_byte(query, first, len(query), EQUALS) + 1 - first
@@ -281,7 +280,9 @@ def _has_repeated_keyword(query: ByteArray) -> bool:
 
 @compiled
 def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Add INVISIBLE to the mark of each spelling that has an invisible character."""
+    """Add INVISIBLE to the mark of each spelling that has an invisible character without a use at its place. `codes` has
+    an _END after each spelling, and `traits` the traits of its elements.
+    """
     row = first = 0
     for at in range(len(codes)):
         if codes[at] == _END:

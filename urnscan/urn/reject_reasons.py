@@ -79,15 +79,15 @@ def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
     """Return (not raise) the error that explains why a URN ends before `rest`, the text directly after it. The position
     of the error is 0, the beginning of `rest`.
 
-    In `urn:example:a%4`, `rest` is `%4`, and the error has the code `percent-malformed`. `rest` is not empty. If it
-    begins with "#", the URN is taken to have a fragment, so this is a second one.
+    In `urn:example:a%4`, `rest` is `%4`, and the error has the code `percent-malformed`. `rest` must not be empty. If
+    `rest` begins with "#", this "#" is treated as a second one: a first one would belong to the URN.
     """
     return _why_ends(rest, 0, syntax, in_fragment=rest.startswith("#"))
 
 
 def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) -> InvalidURN:
-    """The error for `rest`, the text from index `position` on, where the longest URN at the beginning of the text
-    ends.
+    """The error at `rest`, the text from index `position` on, where the longest URN at the beginning of the text ends.
+    `in_fragment`: whether a "#" is before `rest`.
     """
     in_fragment &= syntax.tail != TAIL_NONE
     component = _COMPONENTS.get(rest[:2])

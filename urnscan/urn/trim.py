@@ -98,8 +98,9 @@ def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether a character reference that ends a name begins with the ampersand at `data[i]`, before index `end`: to a
-    character that no name contains, or to an apostrophe. By name it is one of `_NAMES`, in small letters.
+    """Whether `data[i]`, an ampersand, begins a character reference at which a name ends: to a character that no name
+    contains, or to an apostrophe. The reference is a number, or one of lt, gt, quot, apos and nbsp in small letters; its
+    semicolon must be before index `end`.
 
     >>> [is_markup(text, 0, len(text)) for text in (b"&quot;", b"&#34;", b"&#x201D;", b"&#45;", b"&b;", b"&lt")]
     [True, True, True, False, False, False]
@@ -138,8 +139,8 @@ def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> 
 
 
 def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: ByteArray | bytes) -> int:
-    """Return the end (an index in `data`) of the URN `data[start:end]` without closing punctuation, without `'s` and
-    `&amp`, and without closing brackets that have no partner. `closes` is CLOSES.
+    """Return the end (an index in `data`) of the URN `data[start:end]` after removal of what trimming cuts at its end:
+    closing punctuation, `'s`, `&amp`, and closing brackets without a partner. `closes` is CLOSES.
 
     >>> [end_without_closing(text, 0, len(text), CLOSES) for text in (b"urn:a:b).", b"urn:a:b(c).", b"urn:a:b.c")]
     [7, 10, 9]

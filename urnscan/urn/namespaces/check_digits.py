@@ -23,7 +23,7 @@ _CASE = 32
 
 def mod_11_2_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
     """Whether the check character at the end of `data[start:end]` is right by ISO/IEC 7064 MOD 11-2, as in an ISNI.
-    Hyphens are ignored; all other bytes must be digits or X, in any case (10).
+    Hyphens are ignored; all other bytes must be digits or X, which counts 10 in any case.
     """
     check = 0
     for i in range(start, end):

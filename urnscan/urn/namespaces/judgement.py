@@ -33,7 +33,10 @@ GRAMMAR, UNTRIMMED, RUN_ON, TEMPLATE = "nss-grammar", "untrimmed", "run-on", "te
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of a check of a name (`urn:NID:NSS`) by the rules of its namespace."""
+    """The result of a check of a name (`urn:NID:NSS`) by the rules of its namespace.
+
+    `valid` is None if nobody can be sure, `problem` is None without a problem, and `nss` is the canonical NSS.
+    """
 
     valid: bool | None
     """Whether the name is valid; None if nobody can be sure: the namespace has no rule, or no pattern in it; the name
@@ -54,7 +57,9 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An algorithm for a check digit or check character."""
+    """An algorithm for a check digit or check character, and what a wrong one means: `problem` is its code, `decides`
+    whether it makes a name invalid. `ends` are the possible check digits.
+    """
 
     title: str
     """The name of the algorithm, for messages."""
@@ -105,7 +110,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
 
 
 def _gsma(nss: str) -> str:
-    """The NSS of an IMEI without version 0, which is the default (RFC 7254 §3, §4.1)."""
+    """The NSS of an IMEI without `;vers=0` at its end: version 0 is the default (RFC 7254 §3, §4.1)."""
     return nss.removesuffix(";vers=0")
 
 
@@ -172,8 +177,8 @@ def _why_not(rule: Rule, nss: str) -> str:
 
 
 def why_no_number(bare: str, numbers: Mapping[str, Sequence[int]]) -> str | None:
-    """A sentence: why a text without hyphens and spaces has not the form of one of the numbers (the name of a number ->
-    how many digits it may have); None if the characters and their count are those of one.
+    """A sentence: why a text without hyphens and spaces does not have the form of one of `numbers` (the name of a number
+    -> how many digits it may have); None if it has the form of one. Its check digit and prefix are not checked.
 
     >>> why_no_number("97803953634", {"ISBN": (10, 13), "ISSN": (8,)})
     'it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8'
@@ -200,7 +205,9 @@ def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
 
 
 def _goes_on(rule: Rule, nss: str, place: int) -> bool:
-    """Whether an NSS fits up to the "?" or "#" at index `place`, and more than closing punctuation follows."""
+    """Whether an NSS fits a pattern up to the "?" or "#" at index `place`, and more than closing punctuation is there.
+    False if `place` is the end of the NSS.
+    """
     data = nss.encode("ascii", "replace")
     patterns = filter(None, (rule.grammar, rule.unsure))
     return not is_trimmable(data, place, len(data), CLOSES) and any(
@@ -209,8 +216,8 @@ def _goes_on(rule: Rule, nss: str, place: int) -> bool:
 
 
 def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
-    """Judgement on an NSS that fits no pattern and that nobody meant: other text follows the name, or the NSS is a
-    template. None for any other NSS.
+    """The result for an NSS that fits no pattern because other text follows the name, or because the NSS is a template.
+    None for any other NSS.
     """
     data = nss.encode("ascii", "replace")
     for pattern in filter(None, (rule.grammar, rule.unsure)):
@@ -224,7 +231,7 @@ def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
 
 
 def _fitting(rule: Rule, nss: str, folded: str) -> Judgement:
-    """Judgement on an NSS that fits the grammar; `folded` is the NSS with letters in the preferred case."""
+    """The result for an NSS that fits the grammar; `folded` is the NSS with letters in the preferred case."""
     form = REWRITE[rule.code](folded) if rule.code else folded
     reason = f"it fits {rule.syntax}"
     check = CHECKS[rule.check] if rule.check else None

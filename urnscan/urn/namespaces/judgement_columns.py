@@ -58,8 +58,8 @@ _VERSION_0 = np.frombuffer(b";vers=0", np.uint8)
 
 @functools.lru_cache(maxsize=8)
 def _needed(_rulebook: Rulebook) -> set[int]:
-    """Numbers of the rules that were needed so far. No other rule gets automata, because making an automaton takes
-    milliseconds.
+    """The numbers of the rules that columns have needed so far: a set, which `_judged` extends. No other rule gets
+    automata, because it takes milliseconds to make one.
     """
     return set()
 
@@ -88,7 +88,9 @@ class _Tables(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """A column of URNs with the results of the check."""
+    """The results of the check of a column of URNs: each array has an element for each URN. -1 in `rule` means that its
+    NID has no rule, -1 in `fitting` that it fits no pattern.
+    """
 
     rule: _Indices
     """Number of the rule of each URN; -1 if its NID has none."""
@@ -146,7 +148,7 @@ def numbered_nids(rulebook: Rulebook) -> Vocabulary:
 
 
 def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
-    """The results of the check of a column, and the tables of the rules."""
+    """The results of the check of a column, and the tables of the rules. The NSS of URN i ends before `ends[i]`."""
     rows = len(offsets) - 1
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
     _look_up(read_only(urn), read_only(offsets), numbered_nids(rulebook), rule, start)
@@ -161,7 +163,7 @@ def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook)
 
 @functools.lru_cache(maxsize=4)
 def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
-    """Tables with the automata of the rules with the given numbers."""
+    """The tables of all rules of a rulebook, but with automata only for the rules with the given numbers."""
     table = [rulebook.rules[nid] for nid in rulebook.nids]
     checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
     kinds = np.zeros((2 * len(table), 256), np.uint8)
@@ -263,9 +265,8 @@ def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room
 
 @inner
 def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
-    """The code of an NSS that fits no pattern and that nobody meant: UNTRIMMED, _RUN_ON or _TEMPLATE; else _UNKNOWN.
-
-    `room` has at least one byte more than the NSS.
+    """The code of an NSS that fits no pattern: UNTRIMMED or _RUN_ON if other text follows the name, or _TEMPLATE;
+    otherwise _UNKNOWN. `room` has at least one byte more than the NSS, and is overwritten.
     """
     fits = room[: end - start + 1]
     fits[end - start] = 0
@@ -306,9 +307,8 @@ def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
 
 @inner
 def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
-    """Whether an NSS that fits the grammar of a rule has the right check digit, or no check digit.
-
-    `room` has at least as many bytes as the NSS.
+    """Whether an NSS that fits the grammar of a rule has the right check digit; True without a check digit. `room` has
+    at least as many bytes as the NSS, and is overwritten.
     """
     step = tables.check[rule]
     if not tables.has_part[rule]:
@@ -320,8 +320,8 @@ def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _
 
 @inner
 def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
-    """Whether the check digit or character in `data[start:end]` is right by the algorithm `step`, an index of
-    _STEPS.
+    """Whether the check digit or character at the end of `data[start:end]` is right by the algorithm `step`, an index of
+    _STEPS; True if the step has none. For _NBN, `urn:nbn:` must be directly before `data[start]`.
     """
     if step == _ISBN:
         return isbn_is_right(data, start, end)
@@ -361,7 +361,7 @@ def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArra
 @inner
 def _rewrite(data: ByteArray, start: int, end: int, step: int) -> int:
     """Rewrite an ISBN, an ISSN or the NSS of an IMEI in place to the canonical form, and return the new end. A valid
-    ISBN-10 becomes an ISBN-13.
+    ISBN-10 becomes an ISBN-13, so `data` must have room for three more bytes.
     """
     if step == _GSMA:
         first = end - len(_VERSION_0)

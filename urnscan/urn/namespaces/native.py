@@ -59,18 +59,22 @@ class Native:
         return self._identifier(self._judged(parsed.canonical.split(":", 2)[2], parsed.text))
 
     def _nss(self, identifier: str) -> str:
-        """The NSS of an identifier, in any spelling that the namespace allows."""
+        """The NSS of an identifier, in any spelling that the namespace allows. Raises ArgumentError if there is none."""
         return self._compact(identifier)
 
     def _identifier(self, nss: str) -> str:
-        """The identifier of an NSS; the NSS is in the canonical form of the namespace."""
+        """The identifier of an NSS, which is in the canonical form of the namespace. Raises ArgumentError if there is
+        none.
+        """
         return nss
 
     def _error(self, identifier: str, reason: str) -> ArgumentError:
         return ArgumentError(f"{_shown(identifier)} is no {self.kind}: {reason}; wanted: {self.wanted}")
 
     def _bare(self, identifier: str) -> str:
-        """The identifier without surrounding white space and without a label."""
+        """The identifier without surrounding white space and without a label. Raises ArgumentError if nothing is left,
+        for more than 2,048 characters, and for a value that is not a text.
+        """
         if len(as_text(self.kind, identifier)) > _LONGEST:
             raise self._error(identifier, f"it has {len(identifier)} characters")
         text = identifier.strip()
@@ -81,16 +85,18 @@ class Native:
         return bare
 
     def _written(self, identifier: str) -> str:
-        """The identifier without a label, with plain hyphens and spaces."""
+        """The identifier without a label, with plain hyphens and spaces. Raises ArgumentError if it does not match
+        `form`.
+        """
         return self._formed(self._bare(identifier).translate(_TYPESET), identifier)
 
     def _compact(self, identifier: str) -> str:
-        """The identifier in capital letters, without hyphens and spaces."""
+        """The identifier in capital letters, without a label, hyphens and spaces. Raises ArgumentError as `_written`."""
         return self._written(identifier).replace("-", "").replace(" ", "").upper()
 
     def _formed(self, text: str, identifier: str) -> str:
-        """`text`, if `text` matches `form`. Otherwise raises ArgumentError about `identifier`, with the first character
-        that does not fit.
+        """Return `text` unchanged if it matches `form`. Otherwise raises ArgumentError about `identifier`: the message
+        names the first character that does not fit, or says that the text ends too early.
         """
         form = pattern_of(self.form)
         if form.fullmatch(text):
@@ -103,7 +109,9 @@ class Native:
         raise self._error(identifier, f"{text[length]!r} {behind}")
 
     def _judged(self, nss: str, identifier: str) -> str:
-        """The NSS in the canonical form of the namespace. Raises ArgumentError if the NSS has a problem."""
+        """The NSS in the canonical form of the namespace. Raises ArgumentError about `identifier` if the rules of the
+        namespace find a problem in the NSS.
+        """
         judgement = judge(f"urn:{self.nid}:{nss}")
         if judgement.problem is not None:
             raise self._error(identifier, judgement.reason)
@@ -111,16 +119,17 @@ class Native:
 
 
 def has_label(native: Native, text: str) -> bool:
-    """Whether a text begins with a label, in any case, that `native` accepts before an identifier: `ISBN:`, `oid `. For
-    EIDR and ISNI, the beginning of an address (`https://isni.org/`) is a label, too. The text after it is not checked.
+    """Whether a text begins with a label that `native` accepts before an identifier, in upper or lower case: `ISBN:`,
+    `oid `. For EIDR and ISNI, the prefix of an address (`https://isni.org/`) is a label, too. The text after it is not
+    checked.
     """
     label = pattern_of(native.label).match(text)
     return bool(label and label[0])
 
 
 def as_urn(native: Native, text: str) -> str | None:
-    """The URN of an identifier as from `to_urn`, but also with a wrong check digit (except of an ISAN); None for any
-    text for which there is no URN. Raises nothing.
+    """The URN of an identifier as `to_urn` returns it, but also for an identifier with a wrong check digit (except an
+    ISAN). None for a text that is not an identifier of this kind. Raises nothing.
     """
     try:
         nss = native._nss(text)  # noqa: SLF001 (of this module)

@@ -188,7 +188,8 @@ class _RulesFile:
     def _line(self, nid: str, key: str | None) -> int:
         """The number of the line in which a namespace or a key of a namespace begins.
 
-        It is the last line for which the text before it, parsed alone, does not contain the namespace or the key.
+        It is the last line for which the text before it, parsed alone, does not contain the namespace or the key; 1 if
+        there is no such line.
         """
         import tomllib  # noqa: PLC0415
 

@@ -116,8 +116,8 @@ def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: 
     place, and return the last state.
 
     `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton. The hex digits of
-    %HH stay in upper case (RFC 8141 §3.1). Letters are changed even if the NSS does not fit the pattern (if the last
-    state is not accepting).
+    %HH stay unchanged (RFC 8141 §3.1). Letters are changed also if the last state is not accepting, which means that
+    the NSS does not fit the pattern.
     """
     kinds, follow, marks = tables
     escaped = 0
@@ -219,7 +219,7 @@ class _NFA:
         return lambda start: functools.reduce(lambda state, fragment: fragment(state), fragments, start)
 
     def _one(self, mark: int, flags: int) -> _Fragment | None:
-        """The next group, set or character; None at the end of a sequence."""
+        """The next group, set or character; None at the end of a sequence. Raises ValueError for an error in it."""
         if token := self._take("open"):
             mark = _marked(mark, token[0])
             group = self._choice(mark, regex.IGNORECASE if token[0] == "(?i:" else flags)
@@ -278,7 +278,9 @@ def _marked(mark: int, group: str) -> int:
 
 @functools.cache
 def _bytes(one: str, flags: int) -> _Bytes:
-    """The bytes that match a set or a character of a pattern."""
+    """The bytes that match a set or a character of a pattern, without bytes that no name contains, `?` and `#`. Raises
+    ValueError if none is left.
+    """
     try:
         pattern = regex.compile(one, flags)
     except regex.error as error:

@@ -38,8 +38,9 @@ def urn_of(text: str, rulebook: Rulebook = OURS) -> str | None:
     check digit stays in the URN, and a URN in the text is copied without a check: it may be malformed.
 
     The whole text, without white space around it, is one of these: a URN, perhaps in `<...>` or quotation marks; a link
-    with a URN in its path or query, or to a public resolver in the rules; a native identifier or its address. ISBN,
-    ISSN, ISNI, DOI, UUID and the numbers of RFCs need no label; EIDR, ISAN, LEI and OID do (`OID:1.2.3`).
+    with a URN in its path or query, or to a resolver in the rules whose address ends in the NSS; a native identifier or
+    its address. ISBN, ISSN, ISNI, DOI, UUID and the numbers of RFCs need no label; EIDR, ISAN, LEI and OID do
+    (`OID:1.2.3`).
 
     >>> [urn_of(text) for text in ("0-395-36341-1", "doi:10.1000/182", "https://nbn-resolving.org/urn:nbn:de:101:1-a")]
     ['urn:isbn:9780395363416', 'urn:doi:10.1000/182', 'urn:nbn:de:101:1-a']
@@ -62,8 +63,8 @@ def number_before_remark(text: str) -> str | None:
 
 def why_no_isbn_or_issn(text: str) -> str | None:
     """A sentence: what is wrong with a text that is nearly an ISBN or ISSN, or consists of words; None for any other
-    text. `text` must be one that `urn_of` and `number_before_remark` do not read; for others, the result has no
-    meaning.
+    text, and for eight digits without a label, which may be a date. `text` must be one for which `urn_of` and
+    `number_before_remark` return None; for others, the result has no meaning.
 
     Nearly: the text has a label and a digit, or 7 to 20 digits; only hyphens, spaces, X, and letters that look like
     digits (I, L, O) are between them. A remark may follow.

@@ -120,9 +120,9 @@ def nid_status(nid: str) -> NidStatus:
     """The registration status of a NID, in any case. A match with an unregistered NID is still a URN.
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are `urn` (RFC 2141
-    §2.1, rfc2141bis-03 §2.1), `urn-…` that is not registered, two characters, and two letters and a hyphen, among them
-    `xn--…` (RFC 8141 §5.1). All other texts are `unregistered`, also texts that cannot be a NID. Raises ArgumentError
-    for a value that is not a text.
+    §2.1, rfc2141bis-03 §2.1), `urn-…` that is not registered, a NID of two characters, and one that begins with two
+    letters and a hyphen, as in `de-…` and `xn--…` (RFC 8141 §5.1). All other texts are `unregistered`, also texts that
+    cannot be a NID. Raises ArgumentError for a value that is not a text.
 
     >>> nid_status("ISBN"), nid_status("urn-5"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
     ('formal', 'informal', 'experimental', 'reserved', 'unregistered')
@@ -137,7 +137,9 @@ def nid_status(nid: str) -> NidStatus:
 
 @dataclass(frozen=True, slots=True)
 class Resolver:
-    """A public and stable service that resolves some names of a namespace."""
+    """A public and stable service that resolves some names of a namespace: those whose NSS matches the regular
+    expression `names`, at an address made from the template `url`.
+    """
 
     names: str
     """Regular expression that matches the whole NSS, in canonical form (%HH is not decoded), of each name that the
@@ -182,11 +184,12 @@ class Resolver:
 class Rule:
     """The rules of a namespace, in addition to the rules for all URNs.
 
-    An NSS that fits `grammar` is valid, unless its check digit is wrong (with `check` "dnb" it is valid then, too);
-    with `%00`, its validity is unknown. If an NSS fits `unsure` instead, its validity is unknown. Any other NSS is
-    invalid, with exceptions whose validity is unknown: an NSS with `?` or `#`, a valid name with punctuation or more
-    text after it, and a template (`n-nn-nnnnnn-n`). Without `grammar` and `unsure`, the validity of all names is unknown. `grammar` and `unsure` are patterns
-    (`patterns.py`); their groups mark the parts in which case does not matter.
+    `grammar` and `unsure` are patterns (`patterns.py`); their groups mark the parts in which case does not matter. An
+    NSS that fits `grammar` is valid; it is invalid if its check digit is wrong (except with `check` "dnb"). An NSS that
+    fits neither pattern is invalid.
+
+    The validity is unknown of an NSS that fits only `unsure`; of an NSS with `%00`, `?` or `#`; of a valid name with
+    punctuation or more text after it; of a template (`n-nn-nnnnnn-n`); and of all names without `grammar` and `unsure`.
     """
 
     nid: str
