@@ -124,8 +124,8 @@ class ParquetOutput(Output):
         self._file.close()
 
     def _write_group(self) -> None:
-        """Encode the pending rows as a row group, in a thread of the pool if there is a pool. Write the row groups that
-        are encoded, in order.
+        """Encode the pending rows as a row group, in a thread of the pool if there is a pool. Write row groups in order,
+        up to the first that is not encoded yet.
         """
         # If more row groups are being encoded than the pool has threads, this waits for the first.
         batches, self._pending = self._pending, []

@@ -29,7 +29,7 @@ GENERATOR = b'<meta name="generator" content="urnscan">'
 
 def form_of(name: str) -> tuple[str, str]:
     """(suffix of the format, suffix of the compression) of a path or URL, in lower case; "" for a missing one. Only
-    the name is used, and only the suffixes in CODECS are compressions. The query of a URL is ignored.
+    the name is used, and only .gz, .bz2, .zst and .lz4 are compressions. The query of a URL is ignored.
 
     >>> form_of("a/urns.CSV.gz"), form_of("s3://bucket/urns.parquet?versionId=1.2"), form_of("urns")
     (('.csv', '.gz'), ('.parquet', ''), ('', ''))

@@ -90,7 +90,7 @@ def json_lines(rows: pa.RecordBatch) -> memoryview:
     r"""Return a line of JSON with LF for each row, in UTF-8: an object with the names of the columns as keys.
 
     The column `stop` is the number of a byte. It becomes two keys: `stop` with the character (a text like `\xe4` for a
-    byte that is not ASCII), and `stop_octet` with the number.
+    byte that is not ASCII, null for a negative number), and `stop_octet` with the number.
     """
     parts: list[pa.StringArray | str] = []
     for name, values in _json_columns(rows):
@@ -114,8 +114,8 @@ def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | 
 
 
 def _stop(byte: int) -> str | None:
-    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII; None if `byte`
-    is negative, which means that the URN was cut, not followed by a byte.
+    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII. None if `byte`
+    is negative, which means that the URN was cut at its maximum length.
     """
     return None if byte < 0 else _json_string(bytes([byte]).decode("ascii", "backslashreplace"))
 
@@ -161,7 +161,7 @@ def _json_string(text: str) -> str:
 
 def _mapped(column: pa.Array, function: Callable[[Any], str | None]) -> pa.StringArray:
     """The results of `function` for the values of a column; null for null. To save time, `function` is called for the
-    values in the dictionary of the column, not for each row.
+    values in the dictionary of the column (which is made if missing), not for each row.
     """
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return text_array([function(value) for value in column.dictionary.to_pylist()]).take(column.indices)

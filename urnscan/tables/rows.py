@@ -47,8 +47,9 @@ OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Positions of matches or rejects in the inputs: element i of `start`, `line`, `source` and `members` is about match
-    or reject i. `names` are the names of the inputs; `source` has indices in `names`.
+    """Positions of matches or rejects in the inputs: element i of each array is about match or reject i. `names` are the
+    names of the inputs; `source` has indices in `names`. `members` is None if the inputs have no members, `captures` is
+    None if they are not web archives.
     """
 
     start: npt.NDArray[np.int64]

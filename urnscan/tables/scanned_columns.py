@@ -42,7 +42,7 @@ class PlacesInValues:
 @dataclass(frozen=True, slots=True)
 class InValues(PlacesInValues):
     """Matches in the values of a column, with their positions: element i of `value`, `start` and `line` is the position
-    of match i of `matches`.
+    of match i of `matches`. `rejects` has the positions of `matches.rejects`.
     """
 
     matches: Matches

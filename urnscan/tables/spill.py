@@ -110,8 +110,8 @@ class Spilled:
         self.byte_count = 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Yield all rows in the order in which they were added, from the first on at each call. After the first call no
-        rows may be added. Raises FatalError if the disk fails.
+        """Yield all rows in the order in which they were added, from the first on at each call. After the first call,
+        `add` and `spill` may not be called. Raises FatalError if the disk fails.
         """
         if self._on_disk is not None:
             if not self._is_complete:

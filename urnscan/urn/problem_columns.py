@@ -78,7 +78,7 @@ def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
 
 
 def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
-    """Set `marks` for a slice of a column: spelling i is `data[offsets[i]:offsets[i + 1]]`."""
+    """Set `marks`, which are all 0, for a slice of a column: spelling i is `data[offsets[i]:offsets[i + 1]]`."""
     codes = np.empty(offsets[-1] - offsets[0] + 2 * len(marks), np.uint32)
     has_components, has_directives = syntax.tail != TAIL_NONE, syntax.tail == TAIL_QUERY
     filled, has_long = _mark(read_only(data), read_only(offsets), has_components, has_directives, codes, marks)
@@ -255,7 +255,7 @@ def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int)
 
 @inlined
 def _query(string: ByteArray) -> ByteArray:
-    """The query of a URN, without the "?" (rfc2141bis-03 §2.3)."""
+    """The query of a URN, without the "?" (rfc2141bis-03 §2.3); empty without a query."""
     end = find_byte(string, 0, len(string), HASH)
     return string[min(find_byte(string, 0, end, QUESTION_MARK) + 1, end) : end]
 

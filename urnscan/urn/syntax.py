@@ -200,8 +200,8 @@ def get_syntax(name: str) -> Syntax:
 
 
 def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
-    """The value of `choices` for the key `name`. Raises ArgumentError if there is no such key, or if `name` is not a
-    str; the message begins with `label` and lists the keys.
+    """The value of `choices` for the key `name`. Raises ArgumentError if there is no such key, and lists the keys; also
+    if `name` is not a str. The message begins with `label`.
     """
     try:
         return choices[name]

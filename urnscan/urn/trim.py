@@ -51,8 +51,8 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
 
     Other text begins at a `'` if another one is directly before the match; at a reference like `&quot;` (see
     `is_markup`); or at a list separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only
-    if the brackets never close, or not within 512 bytes after it. If the match is not `whole`, more of it may follow
-    `end`: then a separator in brackets that are open at `end` does not count yet, if fewer than 512 bytes follow it.
+    if the brackets do not close in the 513 bytes after it. If the match is not `whole`, more of it may follow `end`:
+    then a separator in brackets that are open at `end` counts only if at least 513 bytes follow it.
 
     >>> text = b"'urn:a:b,urn:a:c'"
     >>> separator(text, 1, 6, len(text)), separator(text, 9, 14, len(text))
@@ -90,7 +90,7 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
 
 
 def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `data[i]` is a list separator that is followed by `urn:`."""
+    """Whether `data[i]` is a list separator (`,`, `;` or `&`) with `urn:`, in any case, directly after it."""
     byte = data[i]
     if byte not in (_COMMA, _SEMICOLON, _AMPERSAND) or i + 4 >= end or data[i + 4] != _COLON:
         return False
@@ -98,9 +98,9 @@ def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `data[i]`, an ampersand, begins a character reference at which a name ends: to a character that no name
-    contains, or to an apostrophe. The reference is a number, or one of lt, gt, quot, apos and nbsp in small letters; its
-    semicolon must be before index `end`.
+    """Whether `data[i]`, an ampersand, begins a character reference at which a name ends: to a space, a bracket such as
+    `<`, a quotation mark, an apostrophe, a character beyond ASCII and the like. The reference is a number, or one of lt,
+    gt, quot, apos and nbsp in small letters; its semicolon must be before index `end`.
 
     >>> [is_markup(text, 0, len(text)) for text in (b"&quot;", b"&#34;", b"&#x201D;", b"&#45;", b"&b;", b"&lt")]
     [True, True, True, False, False, False]

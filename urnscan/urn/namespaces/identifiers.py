@@ -20,8 +20,8 @@ class Doi(Native):
     """Converter between DOI names and `urn:doi`, by the IANA template ("Character set", "Syntax"), ISO 26324 and the DOI
     Handbook.
 
-    A character that a URN cannot contain is percent-encoded as UTF-8. Slashes and other reserved characters that a URN
-    can contain stay, by the registration and RFC 3986 §2.2. ASCII letters are equal in any case.
+    `to_urn` percent-encodes `%`, `?`, `#` and each character that RFC 2141 does not allow in a URN, such as `&`. By the
+    registration, slashes stay, and ASCII letters are equal in any case.
 
     `to_urn` decodes the path of an address (`https://doi.org/`). It refuses an address with a bare `?` or `#`, which
     may not belong to the DOI. A URN with more encodings than necessary, or with a colon instead of the first slash (DOI

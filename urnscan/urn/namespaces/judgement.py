@@ -205,8 +205,8 @@ def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
 
 
 def _goes_on(rule: Rule, nss: str, place: int) -> bool:
-    """Whether an NSS fits a pattern up to the "?" or "#" at index `place`, and more than closing punctuation is there.
-    False if `place` is the end of the NSS.
+    """Whether an NSS fits a pattern up to the "?" or "#" at index `place`, and the rest is more than closing
+    punctuation. False if `place` is the end of the NSS.
     """
     data = nss.encode("ascii", "replace")
     patterns = filter(None, (rule.grammar, rule.unsure))

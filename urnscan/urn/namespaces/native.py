@@ -23,7 +23,7 @@ _SHOWN = 60
 
 class Native:
     """Converter between the native identifiers of a namespace (an ISBN, as people write it) and their URNs. Each
-    namespace has a subclass.
+    namespace has a subclass, with patterns of the label before an identifier (`label`) and of the identifier (`form`).
     """
 
     nid: ClassVar[str]

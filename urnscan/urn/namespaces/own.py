@@ -38,7 +38,8 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
     """Read custom rules from a TOML file in the form of `urnscan/urn/namespaces/rules.toml`. The result has these rules
     and the registered rules of all other NIDs.
 
-    Raises FatalError, with the line and the key, for a file that cannot be read or has another form.
+    Raises FatalError for a file that cannot be read or has another form; the message names the line and the key of an
+    error in a rule.
 
     >>> import tempfile
     >>> from urnscan.urn.namespaces import judge

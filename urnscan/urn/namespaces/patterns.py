@@ -59,8 +59,9 @@ _Fragment = Callable[[int], int]
 class Automaton:
     """A pattern of NSS, from a rule of a namespace, as a deterministic automaton: a table of states.
 
-    A state is the index of its first element in the tables, a multiple of `width`: 0 is the dead state (the NSS does
-    not fit), `width` the initial one.
+    A state is a multiple of `width`: 0 is the dead state (the NSS does not fit), `width` the initial one. After a byte
+    of kind `k = kinds[byte]` in state `s`, the next state is `follow[s + k]`. An NSS fits if it ends in a state with
+    `accepting[s // width] == 1`.
     """
 
     kinds: bytes
@@ -278,8 +279,8 @@ def _marked(mark: int, group: str) -> int:
 
 @functools.cache
 def _bytes(one: str, flags: int) -> _Bytes:
-    """The bytes that match a set or a character of a pattern, without bytes that no name contains, `?` and `#`. Raises
-    ValueError if none is left.
+    """The characters of names that match a set or a character of a pattern, as bytes; never `?` and `#`. Raises
+    ValueError if there are none, and for an invalid set.
     """
     try:
         pattern = regex.compile(one, flags)

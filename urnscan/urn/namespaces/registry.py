@@ -184,12 +184,13 @@ class Resolver:
 class Rule:
     """The rules of a namespace, in addition to the rules for all URNs.
 
-    `grammar` and `unsure` are patterns (`patterns.py`); their groups mark the parts in which case does not matter. An
-    NSS that fits `grammar` is valid; it is invalid if its check digit is wrong (except with `check` "dnb"). An NSS that
-    fits neither pattern is invalid.
+    `grammar` and `unsure` are patterns (`patterns.py`); their groups mark the parts in which case does not matter.
 
-    The validity is unknown of an NSS that fits only `unsure`; of an NSS with `%00`, `?` or `#`; of a valid name with
-    punctuation or more text after it; of a template (`n-nn-nnnnnn-n`); and of all names without `grammar` and `unsure`.
+    An NSS that fits `grammar` is valid. But it is invalid if its check digit is wrong (except with `check` "dnb"), and
+    otherwise of unknown validity if it contains `%00`. The validity of an NSS that fits only `unsure` is unknown. An NSS
+    that fits neither is invalid, with three exceptions of unknown validity: it contains `?` or `#`; it is a name with
+    punctuation or other text after it; it is a template (`n-nn-nnnnnn-n`). Without `grammar` and `unsure`, the validity
+    of all names is unknown.
     """
 
     nid: str
@@ -284,7 +285,7 @@ class Rulebook:
 
     @property
     def rules(self) -> Mapping[str, Rule]:
-        """All rules, by their NID in lower case: the registered ones, and the custom ones in their place.
+        """All rules, by their NID in lower case: the custom rules, and the registered rules of all other NIDs.
 
         >>> Rulebook().rules["isbn"].check
         'isbn'

@@ -41,7 +41,7 @@ def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], 
 
     The NSS begins at `data[start]`. `fits[n]` says whether its first `n` bytes fit the pattern, for each `n` from 0 to
     the length of the NSS. The name is the longest prefix that fits and is followed by closing punctuation up to the
-    end, or by one byte of SEPARATING, perhaps with closing punctuation before that byte. `kinds` is KINDS.
+    end, or by one of `,;&/()'`, perhaps with closing punctuation before that byte. `kinds` is KINDS.
 
     >>> text = b"0451450523).&page=2"
     >>> front(text, 0, [length == 10 for length in range(len(text) + 1)], KINDS)
