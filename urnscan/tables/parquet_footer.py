@@ -53,7 +53,7 @@ class RowGroup:
 
     def moved_to(self, offset: int, number: int) -> bytes:
         """Return the entry of this row group for the footer of another file: the encoded Thrift structure `RowGroup`.
-        The bytes in `data` are not moved; the caller writes them there.
+        The caller writes `data` there.
 
         `offset` is the byte offset of `data` in that file; `number` is the number of the row group there, from 0. May
         be called only once, because it changes the offsets of this row group.
@@ -151,7 +151,6 @@ class _Reader:
 
 
 def _encoded(fields: _Structure) -> bytes:
-    """The bytes of a structure in the compact protocol of Thrift."""
     out = bytearray()
     _write_structure(out, fields)
     return bytes(out)

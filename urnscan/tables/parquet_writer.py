@@ -92,11 +92,9 @@ class ParquetOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. A row group is encoded when it is full (131,072 rows, or about 32 MiB of text), so
-        row groups begin at the same rows for any sizes of batches. Raises FatalError if the disk is full.
-
-        A column of strings may be dictionary-encoded in `rows`, which saves copies; the file keeps the types of its
-        schema.
+        """Append rows of the schema; a column of strings may have a dictionary. A row group is encoded when it is full
+        (131,072 rows, or about 32 MiB of text), so row groups begin at the same rows for any sizes of batches. Raises
+        FatalError if the disk is full.
         """
         ends = np.cumsum(_bytes(rows, self._repeating))
         start = 0
@@ -139,7 +137,6 @@ class ParquetOutput(Output):
                 self._append(self._encoding.popleft().result())
 
     def _row_group(self, batches: Sequence[pa.RecordBatch]) -> RowGroup:
-        """A row group with the rows of the batches. Several threads may call this at a time."""
         return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches))))
 
     def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
@@ -184,9 +181,8 @@ def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int
 
 
 def _same_dictionaries(group: pa.Table) -> pa.Table:
-    """The rows, with dictionaries that contain only the values of these rows, in the order of first occurrence. So the
-    file does not depend on the dictionaries of the batches.
-    """
+    """The rows, with dictionaries that contain only the values of these rows, in the order of first occurrence."""
+    # Without this step, the file would depend on the dictionaries of the batches.
     group = group.unify_dictionaries().combine_chunks()
     for number, field in enumerate(group.schema):
         if pa.types.is_dictionary(field.type):

@@ -79,9 +79,8 @@ def source_line(source: str, count: int | None, colours: Colours) -> str:
     """Return a line with LF: the count of matches in a source, at least 7 characters wide, a space, and the name of the
     source with control characters escaped; only the name if `count` is None. Each is between escape sequences of
     `colours`.
-
-    The count comes first, so that `sort` works: a name may contain any separator.
     """
+    # The count comes first, so that `sort` works: a name may contain any separator.
     counted = "" if count is None else f"{colours.line}{count:>{_COUNT_WIDTH}}{colours.off} "
     return f"{counted}{colours.source}{printable(source)}{colours.off}\n"
 
@@ -114,8 +113,8 @@ def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | 
 
 
 def _stop(byte: int) -> str | None:
-    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII. None if `byte`
-    is negative, which means that the URN was cut at its maximum length.
+    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII; None for a
+    negative number.
     """
     return None if byte < 0 else _json_string(bytes([byte]).decode("ascii", "backslashreplace"))
 
@@ -124,8 +123,8 @@ def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.String
     """Return for each value of a column its JSON as a text: `"a"` for a text, `1`, `true`, `["a", "b"]` for a list,
     `{"text": "a"}` for a structure, a time as text in ISO 8601; `null` for a null text, number, time or flag.
 
-    `needs_no_escape` saves time: the caller knows that no text in the column has characters that JSON escapes, and that
-    no value is null. The fields `text`, `urn`, `nid` and `nss` of structures must have such texts in any case.
+    `needs_no_escape` saves time: no text in the column has characters that JSON escapes, and no value is null. The
+    fields `text`, `urn`, `nid` and `nss` of structures must always be such texts.
     """
     if pa.types.is_struct(column.type):
         parts: list[pa.StringArray | str] = []
@@ -160,8 +159,8 @@ def _json_string(text: str) -> str:
 
 
 def _mapped(column: pa.Array, function: Callable[[Any], str | None]) -> pa.StringArray:
-    """The results of `function` for the values of a column; null for null. To save time, `function` is called for the
-    values in the dictionary of the column (which is made if missing), not for each row.
+    """The results of `function` for the values of a column; null for null. `function` is called once for each value in
+    the dictionary of the column, not for each row.
     """
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return text_array([function(value) for value in column.dictionary.to_pylist()]).take(column.indices)

@@ -86,20 +86,18 @@ class TableFile:
         """Number of rows."""
 
     def lacks(self, *names: str) -> bool:
-        """Whether the file has none of the columns `names`: an earlier version of urnscan did not write them. False if
-        it has one of them.
-        """
+        """Whether the file has none of the columns `names`, for example because an earlier version of urnscan wrote it."""
         return self._names.keys().isdisjoint(names)
 
     def batches(
         self, *names: str, groups: Sequence[int] | None = None, max_rows: int = _ROWS
     ) -> Iterator[pa.RecordBatch]:
-        """Yield batches with the columns `names`, by their present names also for an older file. They have all rows in
-        the order of the file or, if `groups` is not None, the rows of the row groups with these numbers (from 0).
+        """Yield batches with the columns `names`, by their present names also for an older file: all rows in the order
+        of the file, or those of the row groups with the numbers `groups` (from 0). A batch has at most `max_rows` rows.
+        Integers are int64; texts that repeat may be dictionaries.
 
-        A batch has at most `max_rows` rows. Integers are int64; texts that repeat may be dictionaries. Raises
-        FatalError for a column that the file does not have, for values that urnscan does not write (such as nulls where
-        the schema allows none), and for a damaged file.
+        Raises FatalError for a column that the file does not have, for values that urnscan does not write, and for a
+        damaged file.
         """
         metadata = self._file.metadata
         expected = self.rows if groups is None else sum(metadata.row_group(group).num_rows for group in groups)
@@ -120,9 +118,8 @@ class TableFile:
                 raise FatalError(f"{self.path}: is damaged: it has fewer or more rows than its footer says")
 
     def take(self, row_numbers: Integers, *names: str) -> pa.Table:
-        """The columns `names` of the rows with the given numbers (from 0), sorted by row number, whatever the order of
-        `row_numbers`. A number that is given twice gives two rows; one that the file does not have gives none. Raises
-        FatalError as `batches` does.
+        """The columns `names` of the rows with the given numbers (from 0), sorted by row number. A number that is given
+        twice gives two rows; one that the file does not have gives none. Raises FatalError as `batches` does.
         """
         wanted = np.sort(row_numbers)
         tables, start = [], 0
@@ -172,8 +169,8 @@ class TableFile:
         return []
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        """The column with the present name `name` of a batch, integers as int64. Raises FatalError for nulls that the
-        schema does not allow, and for a text in `urn` that does not begin like a URN.
+        """The column `name` of a batch, by its present name; integers become int64. Raises FatalError for nulls that
+        the schema does not allow, and for a text in `urn` that does not begin like a URN.
         """
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
@@ -229,9 +226,7 @@ def _has_sign(path: str, offset: int, whence: int) -> bool:
 
 
 def _misfit(schema: pa.Schema, kind: str) -> str:
-    """A message: why a file with this schema is not a table of this kind; empty if it is one. More columns than the
-    kind has are no reason.
-    """
+    """A message: why a file with this schema is not a table of this kind; empty if it is one."""
     expected, _ = _MADE_BY[kind]
     missing = [name for name in _needed(kind) if name not in schema.names]
     for other, (_, made_by) in _MADE_BY.items():

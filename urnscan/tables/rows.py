@@ -47,9 +47,8 @@ OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Positions of matches or rejects in the inputs: element i of each array is about match or reject i. `names` are the
-    names of the inputs; `source` has indices in `names`. `members` is None if the inputs have no members, `captures` is
-    None if they are not web archives.
+    """Positions of matches or rejects in the inputs: element i of each array is about match or reject i. `source` has
+    indices in `names`, the names of the inputs.
     """
 
     start: npt.NDArray[np.int64]
@@ -90,9 +89,7 @@ class MatchColumns:
     syntax: Syntax
 
     def occurrences(self) -> pa.RecordBatch:
-        """Make rows of the schema OCCURRENCES: one for each match, in the same order. This method adds the columns that
-        follow from the text of the URN: NID, components, validity and problems.
-        """
+        """Make rows of the schema OCCURRENCES: one for each match, in the same order."""
         matches = self.matches
         verdict = NameColumns.of(self.urn, self.level)
         hosts = pa.py_buffer(matches.host_offsets), pa.py_buffer(matches.host)
@@ -223,8 +220,8 @@ def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBa
 
 
 def _shapes(texts: pa.StringArray) -> pa.StringArray:
-    """For each text that is not a URN, a text with the same error at the same position. Texts with a similar error
-    become equal: `urn:isbn;1` and `urn:issn;2` both give `urn:aaaa;`.
+    """For each text that is not a URN, a text with the same error at the same position. Similar texts become equal:
+    `urn:isbn;1` and `urn:issn;2` both give `urn:aaaa;`.
     """
     data, offsets = byte_strings(texts)
     out, out_offsets = np.empty(len(data), np.uint8), np.zeros(len(texts) + 1, np.int32)
@@ -234,9 +231,9 @@ def _shapes(texts: pa.StringArray) -> pa.StringArray:
 
 @compiled
 def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write the results of `_shapes` to `out`, and their ends to `out_offsets`: letters and digits of an NID of more
-    than three characters become "a", and text after a character that cannot follow the NID is left out.
-    """
+    """Write the results of `_shapes` to `out`, and their ends to `out_offsets`."""
+    # Letters and digits of an NID of more than three characters become "a". Text after a character that cannot follow
+    # the NID is left out.
     at = 0
     for i in range(len(offsets) - 1):
         start, end = offsets[i], offsets[i + 1]
@@ -261,7 +258,7 @@ def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
     """Make rows of the schema CODED_CLASSES (the table of classes) from GROUPED rows, one for each class, in the same
-    order. This function adds the NID, its status, the NSS, validity and problems; `level` is the level of the classes.
+    order. `level` is the level of the classes.
 
     `names` maps the numbers in `first_source` to the names of these inputs. Raises KeyError if one is missing.
     """
@@ -319,9 +316,8 @@ def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buff
 
 
 class _Parts(NamedTuple):
-    """Parts of the canonical forms of a column. A run is a group of neighbouring rows with the same NID.
-
-    `colons`, `ends` (byte offsets in the column) and `runs` have an element for each form, `heads` one for each run.
+    """Parts of the canonical forms of a column: arrays with an element for each form, except `heads` with one for each
+    run. A run is a group of neighbouring rows with the same NID.
     """
 
     colons: Offsets

@@ -27,8 +27,8 @@ _TEXT = (pa.null(), pa.string(), pa.large_string(), pa.string_view(), pa.binary(
 
 @dataclass(frozen=True, slots=True)
 class PlacesInValues:
-    """Positions of matches or rejects in the values of a column, in arrays of equal length: which value (`value`, an
-    index from 0), and where in that value (`start`, `line`).
+    """Positions of matches or rejects in the values of a column: the value (`value`, an index from 0), and the place in
+    the value (`start`, `line`).
     """
 
     value: npt.NDArray[np.int64]
@@ -107,8 +107,8 @@ def _decoded(values: pa.Array) -> pa.Array:
 
 
 def _bytes(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """Yield the values as bytes, in parts that fit 32-bit offsets: a zero byte follows each value, and a null is empty.
-    Raises ArgumentError for a value of 2 GiB or more.
+    """Yield the values in parts that fit 32-bit offsets: a zero byte follows each value, and a null is empty. Raises
+    ArgumentError for a value of 2 GiB or more.
     """
     values = _decoded(values)
     separator, nothing = bytes_array([b"\0", b""])

@@ -92,8 +92,8 @@ class Spilled:
         self._is_complete = False
 
     def add(self, rows: pa.RecordBatch, byte_count: int | None = None) -> None:
-        """Append rows in memory; nothing is moved to disk. `byte_count` is approximately how much memory the rows use;
-        None: `nbytes` of the rows.
+        """Append rows in memory. `byte_count` is approximately how much memory the rows use; None: `nbytes` of the
+        rows.
         """
         self._in_memory.append(rows)
         self.byte_count += rows.nbytes if byte_count is None else byte_count

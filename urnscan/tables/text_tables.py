@@ -36,19 +36,18 @@ _NAMES_IN_JSON = {"stop": "", "stop_octet": "stop"}
 
 def is_text_table(path: str) -> bool:
     """Whether the name of a file has the suffix of a table as text, in any case: .csv, .tsv or .jsonl, perhaps with
-    that of a compression after it (.gz, .bz2, .zst, .lz4). The file is not read.
+    that of a compression after it (.gz, .bz2, .zst, .lz4).
     """
     return form_of(path)[0] in TEXT_FORMS
 
 
 def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
     """Copy a table as text (CSV, TSV, JSON Lines), which urnscan wrote, to a temporary Parquet file, and return that
-    file, open for reading. It has no name any more: its space on the disk is free when the caller closes it.
+    file, open for reading. It has no name any more, and is gone when the caller closes it.
 
     The columns get their present names and their types in `schemas`; columns that no schema has are left out. `names`
     are the columns for JSON Lines without lines. Raises FatalError if the first line cannot be read as names of
-    columns, or has a name twice; OSError if the file cannot be opened; ArrowException or OSError if another line cannot
-    be read.
+    columns, or a header has a name twice; OSError or ArrowException if the file cannot be read for another reason.
     """
     form, codec = form_of(path)
     with _open(path, codec) as file:
@@ -81,8 +80,8 @@ def _separator(first: bytes) -> str:
 
 
 def _names_in(path: str, first: bytes, form: str) -> list[str]:
-    """The names of the columns, from the first line `first`; none if this is JSON other than an object. Raises
-    FatalError if the line cannot be read, or has a name twice.
+    """The names of the columns, from the first line `first`. Raises FatalError if the line cannot be read, or if a
+    header has a name twice.
     """
     try:
         text = first.decode("utf-8-sig")
@@ -102,8 +101,8 @@ def _names_in(path: str, first: bytes, form: str) -> list[str]:
 def _separated_rows(
     file: pa.NativeFile, first: bytes, names: Sequence[str], types: dict[str, pa.DataType]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the columns in `types` (name -> type) of a file of CSV or TSV. `first` is the header, which is
-    skipped; `names` are the names of all columns. An empty cell without quotation marks is null.
+    """Yield batches with the columns in `types` (name -> type) of CSV or TSV with the header `first`. `names` are the
+    names of all columns. An empty cell without quotation marks is null.
     """
     import pyarrow.csv  # noqa: PLC0415 (few runs need it)
 
@@ -126,8 +125,8 @@ def _separated_rows(
 
 
 def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values of type `kind` in cells of CSV: lists are read from JSON, and an apostrophe before a text that a
-    spreadsheet would calculate is removed. Raises ArrowInvalid for a list that is not JSON.
+    """The values of type `kind` in cells of CSV: lists are JSON, and an apostrophe before a text like a formula is
+    removed. Raises ArrowInvalid for a list that is not JSON.
     """
     if pa.types.is_list(kind):
         lines = "\n".join(f'{{"cell": {cell or "null"}}}' for cell in cells.to_pylist())

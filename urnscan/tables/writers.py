@@ -106,8 +106,8 @@ def open_table(
 
 
 def _flat_leaves(leaves: Sequence[str] | bool, flat: pa.Schema) -> Sequence[str] | bool:
-    """The leaf columns `leaves` of a nested table, by the names of the flat table: `urns.list.element` -> `urns`.
-    Columns that the flat table does not have are left out; a bool is returned unchanged.
+    """The leaf columns `leaves`, by their names in the flat table: `urns.list.element` -> `urns`. Columns that it does
+    not have are left out; a bool is returned unchanged.
     """
     if isinstance(leaves, bool):
         return leaves
@@ -118,8 +118,8 @@ def open_partial(
     path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
 ) -> Output:
     """Open an output for the partial result of a run, rows of the schema NAMED_PARTIAL, which `urnscan merge` reads.
-    The file appears only when `commit` is called. `reading`: the options that `Options.reading_metadata` returns, which
-    go into the metadata, so that `merge` can compare them. The threads of `pool` encode the rows.
+    The file appears only when `commit` is called. `reading` are the options that `Options.reading_metadata` returns;
+    they are written with the metadata. The threads of `pool` encode the rows.
 
     Raises FatalError for a name without the suffix `.partial`, if the file exists already (unless `force`), and if
     nothing can be written to its folder.
@@ -130,11 +130,11 @@ def open_partial(
 
 
 def is_result(path: str) -> bool:
-    """Whether a file on this machine is a table or a page that urnscan wrote, so that a run may replace it.
+    """Whether a file on this machine is a table or a page that urnscan wrote, by its metadata or its first bytes, so
+    that a run may replace it.
 
-    Only the metadata or the beginning of the file is checked. True also for an empty file, unless the suffix is
-    that of Parquet, Excel or a partial result, and for every path directly in a folder that a run on Spark wrote.
-    False if the file cannot be read.
+    True also for an empty file, unless the suffix is that of Parquet, Excel or a partial result, and for every path
+    directly in a folder that a run on Spark wrote. False if the file cannot be read.
     """
     if Path(path).with_name(OF_FOLDER).is_file():
         return True

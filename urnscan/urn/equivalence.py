@@ -23,9 +23,8 @@ LevelName = Literal["lexical", "resolution", "namespace"]
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of equivalence: which parts of a URN the canonical form keeps, and by which rules they are normalised.
-
-    With `keep_query`, it keeps the query of rfc2141bis-03; with `by_namespace`, the rules in `rulebook` are applied.
+    """A level of equivalence: which parts of a URN the canonical form keeps (with `keep_query` also the query), and by
+    which rules they are normalised (with `by_namespace` also those in `rulebook`).
     """
 
     name: LevelName
@@ -48,10 +47,9 @@ class Level:
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 
     def refine(self, urn: str) -> str:
-        """The canonical form at this level, from the lexical canonical form `urn` (`urn:` and NID in lower case, no
-        components), as the scanner writes it. If `keep_query` is true, `urn` may have a query of rfc2141bis-03 at its
-        end; the result has the query with sorted directives. If `s` or `c` is repeated, all its directives are left
-        out: `?s=b&c=1&c=2` -> `?s=b`.
+        """The canonical form at this level, from the lexical canonical form `urn`, as the scanner writes it. If
+        `keep_query` is true, `urn` may have a query of rfc2141bis-03 at its end. Its directives are sorted, and all
+        directives of a repeated `s` or `c` are left out: `?s=b&c=1&c=2` -> `?s=b`.
         """
         if self.by_namespace:
             return namespace_form(urn, self.rulebook)
@@ -59,12 +57,11 @@ class Level:
 
 
 def _ordered(urn: str) -> str:
-    """The URN with the directives of the query sorted by keyword, then by value (rfc2141bis-03 §5, step 5b).
-
-    If a registered keyword is repeated, its directives are left out: a resolver must ignore them (§2.3), so they cannot
-    change the result of a resolution. The draft does not define the meaning of other repeated keywords, so all their
-    directives count.
+    """The URN with the directives of its query sorted by keyword, then by value, without those of a repeated registered
+    keyword (rfc2141bis-03 §2.3, §5, step 5b).
     """
+    # A resolver must ignore a repeated `s` or `c` (§2.3), so these directives cannot change the result of a resolution.
+    # The draft does not define the meaning of other repeated keywords, so all their directives count.
     name, _, query = urn.partition("?")
     directives = "&".join(f"{keyword}={value}" for keyword, value in sorted(directives_of(query)))
     return f"{name}?{directives}" if directives else name

@@ -96,8 +96,8 @@ class Explanation:
     """
 
     def __str__(self) -> str:
-        """The lines that `urnscan explain` prints: the text, then the fields that have a value, with a label before
-        each, but without `is_urn` and `valid`. The last lines show `position` in the text if it is not None.
+        """The lines that `urnscan explain` prints: the text, then most of the fields that have a value, each after its
+        label.
         """
         from urnscan.display.text import pointed, printable  # noqa: PLC0415 (explaining does without)
 
@@ -133,9 +133,7 @@ class Explanation:
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
-    """The lines of a field of an Explanation, as (label, text); none for a field without a value, and for the fields
-    `text`, `is_urn` and `valid`.
-    """
+    """The lines of a field of an Explanation, as (label, text); none for a field that is not printed."""
     if name == "directives":
         return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
     if name == "remarks":
@@ -159,8 +157,7 @@ def explain(
     A native identifier (an ISBN, ISSN, ISNI, DOI, UUID, the number of an RFC; others with their label, as in `LEI: …`)
     and a link to a resolver are explained as the URN that they represent: `read_as`. The same holds for a URN in
     `<...>`, in quotation marks or with white space around it, and for an ISBN or ISSN with a remark, as catalogues have
-    it (`978-0-395-36341-6 (pbk.)`). Any other text that is not a URN raises no error: the result has `reason` and
-    `position`; of a text that is nearly an ISBN or ISSN, or a word, `reason` says in what way it is no ISBN or ISSN.
+    it (`978-0-395-36341-6 (pbk.)`). For any other text that is not a URN, the result has `reason` and `position`.
 
     `equivalence` is the level of the canonical form. `rules` are custom rules: a file, or the result of
     `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax or
@@ -252,9 +249,8 @@ def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
     asked: the URL comes from the `resolvers` in the rule of the namespace.
 
     If the address contains the URN, it also contains the r-component (RFC 8141 §2.3.1), or the query of rfc2141bis-03
-    (§2.3). The q-component is not sent to the resolver; it belongs to the address that the resolver returns (RFC 8141
-    §2.3.2). The f-component, or fragment, follows a "#", so the client does not send it (RFC 8141 §2.3.3, rfc2141bis-03
-    §2.4).
+    (§2.3). The q-component of RFC 8141 is left out (§2.3.2). The f-component, or fragment, follows a "#", so the client
+    does not send it (RFC 8141 §2.3.3, rfc2141bis-03 §2.4).
 
     >>> resolver(parse("urn:nbn:de:101:1-2?+part=3?=lang=de#p4", "rfc8141"))
     'https://nbn-resolving.org/urn:nbn:de:101:1-2?+part=3#p4'

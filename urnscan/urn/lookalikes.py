@@ -205,12 +205,11 @@ def has_invisible(traits: Sequence[int] | Integers) -> bool:
 
 @functools.lru_cache(maxsize=1 << 13)
 def traits_of(char: str, *, exact: bool = False) -> int:
-    """Return the traits of one character as a union of bits, never 0: bits such as IGNORABLE (not displayed) and
-    COMPOSED (NFC may change it), and for a letter or digit a bit for each writing system that uses it. An ASCII digit,
-    which all scripts use, has no bit of a system.
+    """Return the traits of one character as a union of bits, never 0: bits such as IGNORABLE (not displayed), and for a
+    letter or digit a bit for each writing system that uses it (none for a digit of all scripts, such as 1).
 
     Without `exact`, every letter or digit of a script other than Latin gets the bit for looking like ASCII. With it,
-    only those in the table of confusables get it; the table takes long to load, and few names need it.
+    only those in the table of confusables get it; the table takes long to load.
     """
     traits = _KNOWN | sum(trait for trait, pattern in _TRAITS.items() if pattern_of(pattern).fullmatch(char))
     if pattern_of(_LETTER_OF_ONE_SCRIPT).fullmatch(char):
@@ -224,8 +223,8 @@ def traits_of(char: str, *, exact: bool = False) -> int:
 
 @functools.cache
 def _like_ascii() -> frozenset[str]:
-    """The characters that look like an ASCII letter or digit, by the confusables of Unicode 17. Only characters below
-    U+20000 that are written from left to right count.
+    """The characters below U+20000 of the direction L (left to right) that look like an ASCII letter or digit, by the
+    confusables of Unicode 17.
     """
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 

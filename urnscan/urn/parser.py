@@ -72,11 +72,8 @@ class URN:
     @property
     def directives(self) -> Mapping[str, str]:
         """Keyword -> value of an rfc2141bis-03 query (§2.3), `?s=I2L&c=ToC` -> `{"s": "I2L", "c": "ToC"}`, in the order
-        of the query. Keywords and values are unchanged: %HH is not decoded. Empty without a query and in the other
-        syntaxes. Cannot be changed.
-
-        A keyword that occurs more than once is left out with all its values. §2.3 requires this of resolvers for
-        registered keywords; for other keywords, no single value would be the right one.
+        of the query. A keyword that occurs more than once is left out with all its values. Keywords and values are
+        unchanged: %HH is not decoded. Empty without a query and in the other syntaxes. Cannot be changed.
         """
         repeated = self.repeated_keywords
         return MappingProxyType({word: value for word, value in directives_of(self._query) if word not in repeated})
@@ -103,9 +100,8 @@ class URN:
         8141 §2.3.2, §2.3.3).
 
         The q-component becomes the query, the f-component the fragment. If `base` has a query, the q-component is
-        appended with one "&" (RFC 8141 leaves this open). The f-component replaces a fragment of `base`. The query of
-        rfc2141bis-03 and the r-component are meant for the resolver and are not copied. Without a q-component and an
-        f-component, the result is `base`.
+        appended with one "&". The f-component replaces a fragment of `base`. The query of rfc2141bis-03 and the
+        r-component are meant for the resolver and are not copied.
 
         Raises ArgumentError if `base` is not a URL: a scheme, "://", and characters allowed in URLs (RFC 3986 §2, §3).
 
@@ -127,7 +123,7 @@ class URN:
         """The URN for display to people (RFC 8141 §4.4, RFC 2141 §4): percent-encoded UTF-8 beyond ASCII becomes text.
 
         Encoded ASCII stays encoded, since its meaning may differ from that of the plain character. Bytes that are not
-        UTF-8 or not printable stay encoded, too. The form is not meant for transport, and is not a canonical form.
+        UTF-8 or not printable stay encoded, too. The result is not a canonical form.
 
         >>> parse("urn:example:stra%C3%9Fe%2C%20a").display()
         'urn:example:straße%2C%20a'
@@ -200,9 +196,9 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
     `/` stays unencoded in rfc8141, except as the first character; `~` and `&` stay in rfc8141 and rfc2141bis-03. `%`,
     `?` and `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
 
-    A namespace may define other encodings and forms of its names. A program that does not know them must not make URNs
-    of these names (RFC 8141 §2.2). `urnscan.namespaces` has the rules of some namespaces, as in
-    `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the encodings of RFC 2141.
+    A namespace may define other encodings and forms of its names (RFC 8141 §2.2): `urnscan.namespaces` has those of
+    some namespaces, as in `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the
+    encodings of RFC 2141.
 
     Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is not a str, for an
     empty text, and for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4); UnicodeEncodeError (a ValueError)
@@ -235,8 +231,8 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
 
 
 def _check_name(text: str, urn: URN) -> None:
-    """Raise ArgumentError if the namespace of a URN does not allow the name; also if only a part of the name is valid,
-    or if it is a template. `text` is the native name, for the message.
+    """Raise ArgumentError if the rules of the namespace do not allow the name as a whole. `text` is the native name,
+    for the message.
     """
     from urnscan.urn.namespaces.judgement import judge  # noqa: PLC0415 (most programs do without)
 

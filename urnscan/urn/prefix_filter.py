@@ -24,8 +24,8 @@ _SCHEME, _ANYTHING = "urn:", "*"
 
 
 class Beginnings(NamedTuple):
-    """Prefixes of names, such as `isbn:` and `nbn:de`, as arrays for compiled code. `ends` and `are_whole` have an
-    element for each prefix; `are_whole` is 1 if no letter or digit may follow the prefix in a name.
+    """Prefixes of names, such as `isbn:` and `nbn:de`, as arrays for compiled code. `are_whole` is 1 for a prefix that
+    no letter or digit may follow.
     """
 
     data: ByteArray
@@ -40,8 +40,9 @@ def read_beginnings(name: str, values: Iterable[str], syntax: Syntax) -> tuple[s
     """The prefixes that the values of an option name: in lower case, without `urn:` and without duplicates, in the
     order of the values.
 
-    A NID alone gets no colon at its end; a `*` at the end stays, and `*` alone fits every name. `name` is the option,
-    for messages. Raises ArgumentError for a prefix that no name of the syntax can have, or with a component.
+    A NID alone has nothing at its end: `isbn:` and `isbn:*` -> `isbn`. Any other `*` stays; `*` alone fits every name.
+    `name` is the option, for messages. Raises ArgumentError for a prefix that no name of the syntax can have, or with a
+    component.
 
     >>> from urnscan.urn.syntax import get_syntax
     >>> read_beginnings("nid", ["urn:ISBN:", "nbn:DE", "schemas-*", "isbn"], get_syntax("rfc2141"))
@@ -106,9 +107,7 @@ def _mark(
 
 @inner
 def begins(data: ByteArray, start: int, end: int, beginnings: Beginnings) -> bool:
-    """Whether the name in `data[start:end]`, without `urn:` and in any case, has one of the prefixes in `beginnings`.
-    The prefix `nbn:de` fits `nbn:DE:101`, but not `nbn:den:1`.
-    """
+    """Whether the name in `data[start:end]`, without `urn:` and in any case, has one of the prefixes in `beginnings`."""
     first = 0
     for number in range(len(beginnings.ends)):
         last = beginnings.ends[number]

@@ -132,7 +132,6 @@ def _differing_rows(codes: _Codes, others: _Codes) -> npt.NDArray[np.bool_]:
 
 
 def _composed(codes: _Codes) -> _Codes:
-    """The characters, composed (NFC)."""
     text = unicodedata.normalize("NFC", codes.tobytes().decode("utf-32-le", "surrogatepass"))
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
 
@@ -280,8 +279,8 @@ def _has_repeated_keyword(query: ByteArray) -> bool:
 
 @compiled
 def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Add INVISIBLE to the mark of each spelling that has an invisible character without a use at its place. `codes` has
-    an _END after each spelling, and `traits` the traits of its elements.
+    """Add INVISIBLE to the mark of each spelling with an invisible character (`has_invisible`). In `codes`, an _END
+    follows each spelling.
     """
     row = first = 0
     for at in range(len(codes)):

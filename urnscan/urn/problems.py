@@ -51,8 +51,6 @@ def joined(problems: Iterable[str | None]) -> str | None:
     """Several values of the column `problem` (codes with "; " between them, or None) united to one: each code once, in
     the order of PROBLEMS, unknown codes last; None without a code.
 
-    The result does not depend on the order of the values, nor on how they were united before.
-
     >>> joined(["confusable", None, "nss-grammar; nul-octet", "nul-octet"])
     'nss-grammar; nul-octet; confusable'
     """
@@ -63,8 +61,7 @@ def joined(problems: Iterable[str | None]) -> str | None:
 
 def spelling_problems(text: str, syntax: Syntax) -> tuple[str, ...]:
     """The codes of the problems of a spelling, including the components, such as `nul-octet` and `confusable`, in the
-    order of PROBLEMS; empty without problems. `text` is a whole URN in `syntax`. The rules of the namespace are not
-    checked.
+    order of PROBLEMS; empty without problems. `text` is a whole URN in `syntax`.
     """
     found: set[str] = set()
     if "%" in text:

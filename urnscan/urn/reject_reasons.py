@@ -44,7 +44,7 @@ _COMPONENTS = {"?+": "r-component", "?=": "q-component"}
 
 def why_not(text: str, syntax: Syntax) -> InvalidURN:
     """Return (not raise) the error for a text that is not a URN in `syntax`: code (a key of REASONS), reason, and
-    position of the first wrong character, from 0; the length of the text if it ends too early. The field `text` of the
+    position, an index from 0 to the length of the text: `urn:a` -> `nid-colon-missing`, 5. The field `text` of the
     error is not set. `text` must not be a URN: this is not checked.
     """
     for position, expected in enumerate("urn:"):
@@ -79,8 +79,8 @@ def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
     """Return (not raise) the error that explains why a URN ends before `rest`, the text directly after it. The position
     of the error is 0, the beginning of `rest`.
 
-    In `urn:example:a%4`, `rest` is `%4`, and the error has the code `percent-malformed`. `rest` must not be empty. If
-    `rest` begins with "#", this "#" is treated as a second one: a first one would belong to the URN.
+    In `urn:example:a%4`, `rest` is `%4`, and the error has the code `percent-malformed`. `rest` must not be empty. A "#"
+    at its beginning is treated as a second one.
     """
     return _why_ends(rest, 0, syntax, in_fragment=rest.startswith("#"))
 

@@ -50,7 +50,7 @@ _RFC2141_CHARS = _LETTERS_DIGITS + "()+,-.:=@;$_!*'/?#"
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """A grammar of URNs, as a table for the scanner and as a pattern for the parser."""
+    """A grammar of URNs, as a table for the scanner (`data`) and as a pattern for the parser (`namestring`)."""
 
     name: SyntaxName
     """Value of the option `syntax`."""
@@ -84,9 +84,7 @@ class Syntax:
 
     @property
     def separators(self) -> bytes:
-        """The bytes that no URN of this syntax contains, in ascending order. A text can be split at any of them without
-        splitting a URN.
-        """
+        """The bytes that no URN of this syntax contains, in ascending order."""
         return bytes(byte for byte in range(256) if not self.data[byte] and byte not in b"%?#")
 
 
@@ -97,7 +95,9 @@ need all patterns.
 
 
 def _bytes(**roles: str) -> bytes:
-    """The set of roles of each of the 256 bytes. `roles` maps the name of a role to the characters with that role."""
+    """The set of roles of each of the 256 bytes. `roles` maps names of roles to characters; ALNUM, LDH and HEX are
+    added.
+    """
     roles |= {"ALNUM": _LETTERS_DIGITS, "LDH": NID_CHARS, "HEX": string.hexdigits}
     return bytes(sum(globals()[role] for role, chars in roles.items() if chr(byte) in chars) for byte in range(256))
 

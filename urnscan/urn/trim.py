@@ -131,7 +131,7 @@ def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> bool:
     """Quick test of the last bytes of a URN, which ends before `data[end]`: False if there is certainly nothing to trim
-    at its end, which is so for most URNs; True if there may be something. `closes` is CLOSES.
+    at its end; True if there may be something. `closes` is CLOSES.
     """
     last = data[end - 1]
     is_genitive = last | _CASE == _S and data[end - 2] == QUOTATION_MARK
@@ -166,7 +166,7 @@ def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: B
 def is_trimmable(data: ByteArray | bytes, at: int, end: int, closes: ByteArray | bytes) -> bool:
     """Whether trimming would cut off the whole text `data[at:end]` after a name: closing punctuation (with `'s` and
     `&amp`) up to `end`, or followed by the next item of a list (`,urn:…`) or markup (`&lt;`). True for an empty text.
-    `closes`: always CLOSES of this module, which compiled code must get as an argument.
+    `closes` is CLOSES.
 
     >>> is_trimmable(b").", 0, 2, CLOSES), is_trimmable(b").,urn:a:b", 0, 10, CLOSES), is_trimmable(b"/2", 0, 2, CLOSES)
     (True, True, False)

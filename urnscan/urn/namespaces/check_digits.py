@@ -65,10 +65,8 @@ def mod_37_36_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
 
 
 def eic_is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether the check character of an Energy Identification Code is right (EIC Reference Manual).
-
-    The 16 characters (0 to 9, A to Z as 10 to 35, a hyphen as 36), weighted 16 to 1, must add up to a multiple of 37.
-    False also for another number of characters, a hyphen at the end, and other characters, such as small letters.
+    """Whether the check character of an Energy Identification Code is right (EIC Reference Manual). False also if
+    `data[start:end]` is not 16 characters (0 to 9, capital letters, hyphens), and if the last one is a hyphen.
 
     >>> eic_is_right(b"22XWATTPLUS----G", 0, 16), eic_is_right(b"22XWATTPLUS----H", 0, 16)
     (True, False)
@@ -106,9 +104,7 @@ def dnb_digit(data: ByteArray | bytes, start: int, end: int, numbers: ByteArray 
     for a name of another country than `de`, and for a name with a byte that has no number in DNB_NUMBERS.
 
     `data[start:end]` is the name with `urn:nbn:`, in any case; `numbers` is DNB_NUMBERS. The algorithm is in
-    https://www.persistent-identifier.de/?link=316: each character becomes a number; the numbers are written one after
-    the other; each digit is multiplied by its position, from 1, and the products are added up; the sum is divided by
-    the last digit, and the last digit of the whole quotient is the check digit.
+    https://www.persistent-identifier.de/?link=316.
 
     >>> dnb_digit(b"urn:nbn:de:gbv:089-332175294", 0, 28, DNB_NUMBERS)
     5

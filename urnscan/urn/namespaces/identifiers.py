@@ -17,16 +17,15 @@ from urnscan.urn.syntax import pattern_of, percent_encoded
 
 
 class Doi(Native):
-    """Converter between DOI names and `urn:doi`, by the IANA template ("Character set", "Syntax"), ISO 26324 and the DOI
-    Handbook.
+    """Converter between DOI names and `urn:doi`, by the IANA template ("Character set", "Syntax"), ISO 26324 and the
+    DOI Handbook.
 
     `to_urn` percent-encodes `%`, `?`, `#` and each character that RFC 2141 does not allow in a URN, such as `&`. By the
     registration, slashes stay, and ASCII letters are equal in any case.
 
     `to_urn` decodes the path of an address (`https://doi.org/`). It refuses an address with a bare `?` or `#`, which
-    may not belong to the DOI. A URN with more encodings than necessary, or with a colon instead of the first slash (DOI
-    Handbook, "Encoding Rules for URL Presentation"), is another name by the registration; `from_urn` returns the same
-    DOI.
+    may not belong to the DOI. A URN with more encodings than necessary, or with a colon instead of the first slash, is
+    another name by the registration; `from_urn` returns the same DOI.
 
     >>> doi.to_urn("doi:10.1000/456#789"), doi.to_urn("https://doi.org/10.1000/456%23789")
     ('urn:doi:10.1000/456%23789', 'urn:doi:10.1000/456%23789')
@@ -71,8 +70,7 @@ class Eidr(Native):
     """Converter between EIDR identifiers, which are DOIs, and `urn:eidr`: RFC 7972 §1, §2; SMPTE RP 2079.
 
     A URN has a colon instead of the slash. Results are in capital letters. `to_urn` also accepts an address
-    (`https://doi.org/10.5240/…`), and only the prefix 10.5240, which is the only prefix in use. `from_urn` accepts any
-    prefix.
+    (`https://doi.org/10.5240/…`), and only the prefix 10.5240. `from_urn` accepts any prefix.
 
     >>> eidr.to_urn("10.5240/7791-8534-2C23-9030-8610-5")
     'urn:eidr:10.5240:7791-8534-2C23-9030-8610-5'
@@ -125,8 +123,7 @@ class Isan(Native):
     RFC 4246 §2, §3; ISO 15706.
 
     Results are in capital letters with hyphens and check characters; missing check characters are added, because every
-    URN has them (RFC 4246 §3). `to_urn` refuses wrong check characters. `from_urn` does not verify them: in both
-    examples of RFC 4246 §2 they are wrong.
+    URN has them (RFC 4246 §3). `to_urn` refuses wrong check characters; `from_urn` does not verify them.
 
     >>> isan.to_urn("ISAN 0000 0000 D07A 0090"), isan.from_urn("urn:isan:0000-0000-d07a-0090-q-0000-0000-x")
     ('urn:isan:0000-0000-D07A-0090-Q', '0000-0000-D07A-0090-Q-0000-0000-X')
@@ -254,8 +251,7 @@ class PublicId(Native):
     """Converter between public identifiers of SGML and XML and `urn:publicid`: RFC 3151 §1.1, §2.
 
     `to_urn` normalises white space (§1.1) and transcribes by the rules of §2: a space becomes `+`, `//` becomes `:`,
-    `::` becomes `;`. The same identifier can be spelled in other ways in a URN (`%2F%2F` for `:`); only the result of
-    `to_urn` is right, but `from_urn` reads the others, too.
+    `::` becomes `;`. `from_urn` also reads other spellings of the same identifier (`%2F%2F` for `:`).
 
     >>> publicid.to_urn("-//OASIS//DTD DocBook XML V4.1.2//EN")
     'urn:publicid:-:OASIS:DTD+DocBook+XML+V4.1.2:EN'

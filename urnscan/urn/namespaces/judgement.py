@@ -33,9 +33,8 @@ GRAMMAR, UNTRIMMED, RUN_ON, TEMPLATE = "nss-grammar", "untrimmed", "run-on", "te
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The result of a check of a name (`urn:NID:NSS`) by the rules of its namespace.
-
-    `valid` is None if nobody can be sure, `problem` is None without a problem, and `nss` is the canonical NSS.
+    """The result of a check of a name (`urn:NID:NSS`) by the rules of its namespace. `valid` is None if nobody can be
+    sure; `nss` is the canonical NSS.
     """
 
     valid: bool | None
@@ -57,9 +56,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An algorithm for a check digit or check character, and what a wrong one means: `problem` is its code, `decides`
-    whether it makes a name invalid. `ends` are the possible check digits.
-    """
+    """An algorithm for a check digit or check character, and what a wrong one means for a name (`problem`, `decides`)."""
 
     title: str
     """The name of the algorithm, for messages."""
@@ -178,7 +175,7 @@ def _why_not(rule: Rule, nss: str) -> str:
 
 def why_no_number(bare: str, numbers: Mapping[str, Sequence[int]]) -> str | None:
     """A sentence: why a text without hyphens and spaces does not have the form of one of `numbers` (the name of a number
-    -> how many digits it may have); None if it has the form of one. Its check digit and prefix are not checked.
+    -> how many digits it may have); None if it has the form of one.
 
     >>> why_no_number("97803953634", {"ISBN": (10, 13), "ISSN": (8,)})
     'it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8'
@@ -206,7 +203,7 @@ def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
 
 def _goes_on(rule: Rule, nss: str, place: int) -> bool:
     """Whether an NSS fits a pattern up to the "?" or "#" at index `place`, and the rest is more than closing
-    punctuation. False if `place` is the end of the NSS.
+    punctuation.
     """
     data = nss.encode("ascii", "replace")
     patterns = filter(None, (rule.grammar, rule.unsure))

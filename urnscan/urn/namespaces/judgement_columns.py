@@ -58,9 +58,8 @@ _VERSION_0 = np.frombuffer(b";vers=0", np.uint8)
 
 @functools.lru_cache(maxsize=8)
 def _needed(_rulebook: Rulebook) -> set[int]:
-    """The numbers of the rules that columns have needed so far: a set, which `_judged` extends. No other rule gets
-    automata, because it takes milliseconds to make one.
-    """
+    """The numbers of the rules that columns have needed so far: a set, which `_judged` extends."""
+    # No other rule gets automata, because it takes milliseconds to make one.
     return set()
 
 
@@ -88,8 +87,8 @@ class _Tables(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """The results of the check of a column of URNs: each array has an element for each URN. -1 in `rule` means that its
-    NID has no rule, -1 in `fitting` that it fits no pattern.
+    """The results of the check of a column of URNs: arrays with an element for each URN. -1 in `rule` or `fitting`
+    means that there is no rule, or no pattern that fits.
     """
 
     rule: _Indices
@@ -103,14 +102,14 @@ class _Judged(NamedTuple):
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
     """For each code that `verdicts` returned for a name, whether the name is certainly valid: true also with the
-    problem `dnb-check-digit`, which is only a hint; false if the name is invalid or its validity unknown.
+    problem `dnb-check-digit`, which is only a hint.
     """
     return np.asarray((codes == _VALID) | (codes == _DNB))
 
 
 def is_invalid(codes: Codes) -> npt.NDArray[np.bool_]:
     """For each code that `verdicts` returned for a name, whether the name is certainly invalid: it has the problem
-    `nss-grammar` or `check-digit`. False if the name is valid or its validity unknown.
+    `nss-grammar` or `check-digit`.
     """
     return np.asarray((codes == _GRAMMAR) | (codes == _CHECK_DIGIT))
 
@@ -297,7 +296,6 @@ def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables
 
 @inner
 def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
-    """Whether an NSS contains `%00`."""
     if holds(data[start:end], PERCENT):
         for i in range(start, end - 2):
             if data[i] == PERCENT and data[i + 1] == _DIGIT_0 and data[i + 2] == _DIGIT_0:
@@ -320,8 +318,8 @@ def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _
 
 @inner
 def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
-    """Whether the check digit or character at the end of `data[start:end]` is right by the algorithm `step`, an index of
-    _STEPS; True if the step has none. For _NBN, `urn:nbn:` must be directly before `data[start]`.
+    """Whether the check digit at the end of `data[start:end]` is right by the algorithm `step`, an index of _STEPS;
+    True if the step has none.
     """
     if step == _ISBN:
         return isbn_is_right(data, start, end)

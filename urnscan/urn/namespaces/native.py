@@ -23,7 +23,7 @@ _SHOWN = 60
 
 class Native:
     """Converter between the native identifiers of a namespace (an ISBN, as people write it) and their URNs. Each
-    namespace has a subclass, with patterns of the label before an identifier (`label`) and of the identifier (`form`).
+    namespace has a subclass.
     """
 
     nid: ClassVar[str]
@@ -72,8 +72,8 @@ class Native:
         return ArgumentError(f"{_shown(identifier)} is no {self.kind}: {reason}; wanted: {self.wanted}")
 
     def _bare(self, identifier: str) -> str:
-        """The identifier without surrounding white space and without a label. Raises ArgumentError if nothing is left,
-        for more than 2,048 characters, and for a value that is not a text.
+        """The identifier without surrounding white space and without a label. Raises ArgumentError if it is empty or
+        very long.
         """
         if len(as_text(self.kind, identifier)) > _LONGEST:
             raise self._error(identifier, f"it has {len(identifier)} characters")
@@ -95,8 +95,8 @@ class Native:
         return self._written(identifier).replace("-", "").replace(" ", "").upper()
 
     def _formed(self, text: str, identifier: str) -> str:
-        """Return `text` unchanged if it matches `form`. Otherwise raises ArgumentError about `identifier`: the message
-        names the first character that does not fit, or says that the text ends too early.
+        """Return `text` if it matches `form`. Otherwise raises ArgumentError about `identifier`, with the place of the
+        error.
         """
         form = pattern_of(self.form)
         if form.fullmatch(text):

@@ -38,8 +38,7 @@ def read_rules(path: str | os.PathLike[str]) -> Rulebook:
     """Read custom rules from a TOML file in the form of `urnscan/urn/namespaces/rules.toml`. The result has these rules
     and the registered rules of all other NIDs.
 
-    Raises FatalError for a file that cannot be read or has another form; the message names the line and the key of an
-    error in a rule.
+    Raises FatalError for a file that cannot be read or has another form, with the line and the key of a wrong rule.
 
     >>> import tempfile
     >>> from urnscan.urn.namespaces import judge
@@ -187,13 +186,10 @@ class _RulesFile:
         raise FatalError(f"{self._name}:{self._line(nid, key)}: {place}: {reason}")
 
     def _line(self, nid: str, key: str | None) -> int:
-        """The number of the line in which a namespace or a key of a namespace begins.
-
-        It is the last line for which the text before it, parsed alone, does not contain the namespace or the key; 1 if
-        there is no such line.
-        """
+        """The number of the line in which a namespace or a key of a namespace begins, from 1; 1 if no line is found."""
         import tomllib  # noqa: PLC0415
 
+        # It is the last line for which the text before it, parsed alone, does not contain the namespace or the key.
         lines = self._text.split("\n")
         for number in range(len(lines), 0, -1):
             if (nid if key is None else key) in lines[number - 1]:

@@ -57,11 +57,9 @@ _Fragment = Callable[[int], int]
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """A pattern of NSS, from a rule of a namespace, as a deterministic automaton: a table of states.
-
-    A state is a multiple of `width`: 0 is the dead state (the NSS does not fit), `width` the initial one. After a byte
-    of kind `k = kinds[byte]` in state `s`, the next state is `follow[s + k]`. An NSS fits if it ends in a state with
-    `accepting[s // width] == 1`.
+    """A pattern of NSS as a deterministic automaton. States are multiples of `width`: 0 is the dead state, `width` the
+    initial one. After a byte of kind `k = kinds[byte]` in state `s`, the next state is `follow[s + k]`. An NSS fits if
+    it ends in a state with `accepting[s // width] == 1`.
     """
 
     kinds: bytes
@@ -91,7 +89,7 @@ class Automaton:
 
     def part(self, nss: str) -> str:
         """The characters of an NSS that are in groups `(?<check>...)`, without gaps; empty if the pattern has no such
-        group. A pattern may have several. The NSS must fit the pattern.
+        group. The NSS must fit the pattern.
 
         >>> automaton("[a-z]+:(?<check>[0-9]{4})-(?<check>[0-9]{4})").part("journal:0317-8471")
         '03178471'
@@ -113,12 +111,11 @@ class Automaton:
 
 
 def fold(data: ByteArray | bytearray, start: int, end: int, state: int, tables: _Tables) -> int:
-    """Run an automaton over `data[start:end]`, an NSS; change its letters to the preferred case of the pattern in
-    place, and return the last state.
+    """Run an automaton over `data[start:end]`, an NSS, change its letters in place to the preferred case of the
+    pattern, and return the last state. The hex digits of %HH stay unchanged (RFC 8141 §3.1).
 
-    `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton. The hex digits of
-    %HH stay unchanged (RFC 8141 §3.1). Letters are changed also if the last state is not accepting, which means that
-    the NSS does not fit the pattern.
+    `state` is the initial state, and `tables` are the kinds, next states and marks of the automaton. If the last state
+    is not accepting, the NSS does not fit the pattern; letters may be changed all the same.
     """
     kinds, follow, marks = tables
     escaped = 0
@@ -220,7 +217,7 @@ class _NFA:
         return lambda start: functools.reduce(lambda state, fragment: fragment(state), fragments, start)
 
     def _one(self, mark: int, flags: int) -> _Fragment | None:
-        """The next group, set or character; None at the end of a sequence. Raises ValueError for an error in it."""
+        """The next group, set or character; None at the end of a sequence."""
         if token := self._take("open"):
             mark = _marked(mark, token[0])
             group = self._choice(mark, regex.IGNORECASE if token[0] == "(?i:" else flags)
@@ -279,8 +276,8 @@ def _marked(mark: int, group: str) -> int:
 
 @functools.cache
 def _bytes(one: str, flags: int) -> _Bytes:
-    """The characters of names that match a set or a character of a pattern, as bytes; never `?` and `#`. Raises
-    ValueError if there are none, and for an invalid set.
+    """The characters of names that match a set or a character of a pattern, as bytes. Raises ValueError if there are
+    none, and for an invalid set.
     """
     try:
         pattern = regex.compile(one, flags)
@@ -295,7 +292,7 @@ def _bytes(one: str, flags: int) -> _Bytes:
 @functools.cache
 def automaton(text: str) -> Automaton:
     """The deterministic automaton of a pattern of a rule: a regular expression without backreferences and assertions,
-    whose groups `(?<lower>...)`, `(?<upper>...)` and `(?<check>...)` mark parts of a name. Kept for later calls.
+    whose groups `(?<lower>...)`, `(?<upper>...)` and `(?<check>...)` mark parts of a name.
 
     Raises ValueError for another pattern, for a pattern whose automaton is too large, and if only later bytes decide
     whether a byte is inside or outside of a group.

@@ -39,8 +39,7 @@ def urn_of(text: str, rulebook: Rulebook = OURS) -> str | None:
 
     The whole text, without white space around it, is one of these: a URN, perhaps in `<...>` or quotation marks; a link
     with a URN in its path or query, or to a resolver in the rules whose address ends in the NSS; a native identifier or
-    its address. ISBN, ISSN, ISNI, DOI, UUID and the numbers of RFCs need no label; EIDR, ISAN, LEI and OID do
-    (`OID:1.2.3`).
+    its address. EIDR, ISAN, LEI and OID need a label (`OID:1.2.3`).
 
     >>> [urn_of(text) for text in ("0-395-36341-1", "doi:10.1000/182", "https://nbn-resolving.org/urn:nbn:de:101:1-a")]
     ['urn:isbn:9780395363416', 'urn:doi:10.1000/182', 'urn:nbn:de:101:1-a']
@@ -62,12 +61,9 @@ def number_before_remark(text: str) -> str | None:
 
 
 def why_no_isbn_or_issn(text: str) -> str | None:
-    """A sentence: what is wrong with a text that is nearly an ISBN or ISSN, or consists of words; None for any other
-    text, and for eight digits without a label, which may be a date. `text` must be one for which `urn_of` and
-    `number_before_remark` return None; for others, the result has no meaning.
-
-    Nearly: the text has a label and a digit, or 7 to 20 digits; only hyphens, spaces, X, and letters that look like
-    digits (I, L, O) are between them. A remark may follow.
+    """A sentence: what is wrong with a text that is nearly an ISBN or ISSN (a label and a digit, or 7 to 20 digits,
+    perhaps with a remark after them), or that consists of words. None for any other text, and for eight digits without
+    a label, which may be a date. `text` must be one for which `urn_of` and `number_before_remark` return None.
 
     >>> why_no_isbn_or_issn("97803953634"), why_no_isbn_or_issn("ISSN 0317-847 (online)")
     ('it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8', 'it has 7 digits, but an ISSN has 8')

@@ -49,43 +49,43 @@ class Namespace:
     @property
     def version(self) -> int | None:
         """Version of the registration; None if the IANA has no template of the namespace, for example if an RFC
-        registers the namespace.
+        registers it.
         """
         version: int | None = self._template.get("version")
         return version
 
     @property
     def date(self) -> str | None:
-        """Date of the registration, as YYYY-MM-DD; None if the IANA has no template of the namespace, or the template
-        has no date.
+        """Date of the registration, as YYYY-MM-DD; None if the IANA has no template of the namespace, or one without a
+        date.
         """
         return self._template.get("date")
 
     @property
     def registrant(self) -> str | None:
-        """The person or organization that registered the NID; None if the IANA has no template of the namespace, or the
-        template names nobody.
+        """The person or organization that registered the NID; None if the IANA has no template, or one that names
+        nobody.
         """
         return self._template.get("registrant")
 
     @property
     def assignment(self) -> str | None:
-        """How names are assigned, in the words of the template (RFC 8141 §6.4.3); None if the IANA has no template of
-        the namespace, or the template has no such section.
+        """How names are assigned, in the words of the template (RFC 8141 §6.4.3); None if there is no template or no
+        such section.
         """
         return self._template.get("assignment")
 
     @property
     def resolution(self) -> str | None:
-        """How names are resolved, in the words of the template (RFC 8141 §6.4.6); None if the IANA has no template of
-        the namespace, or the template has no such section.
+        """How names are resolved, in the words of the template (RFC 8141 §6.4.6); None if there is no template or no
+        such section.
         """
         return self._template.get("resolution")
 
     @property
     def security(self) -> str | None:
-        """Security and privacy considerations, in the words of the template (RFC 8141 §6.4.4); None if the IANA has no
-        template of the namespace, or the template has no such section.
+        """Security and privacy considerations, in the words of the template (RFC 8141 §6.4.4); None if there is no
+        template or no such section.
         """
         return self._template.get("security")
 
@@ -117,12 +117,12 @@ def _templates() -> Mapping[str, Mapping[str, Any]]:
 
 
 def nid_status(nid: str) -> NidStatus:
-    """The registration status of a NID, in any case. A match with an unregistered NID is still a URN.
+    """The registration status of a NID, in any case.
 
     `formal` and `informal` are registered; `experimental` is `X-…` (RFC 3406 §3.1); `reserved` are `urn` (RFC 2141
     §2.1, rfc2141bis-03 §2.1), `urn-…` that is not registered, a NID of two characters, and one that begins with two
-    letters and a hyphen, as in `de-…` and `xn--…` (RFC 8141 §5.1). All other texts are `unregistered`, also texts that
-    cannot be a NID. Raises ArgumentError for a value that is not a text.
+    letters and a hyphen, as in `xn--…` (RFC 8141 §5.1). All other texts are `unregistered`, also texts that cannot be a
+    NID. Raises ArgumentError for a value that is not a text.
 
     >>> nid_status("ISBN"), nid_status("urn-5"), nid_status("x-test"), nid_status("urn-4711"), nid_status("hathi")
     ('formal', 'informal', 'experimental', 'reserved', 'unregistered')
@@ -270,10 +270,7 @@ def rules() -> Mapping[str, Rule]:
 @dataclass(frozen=True, slots=True)
 class Rulebook:
     """The rules by which names are checked: registered rules, and custom rules, each of which replaces the registered
-    rule of the same NID.
-
-    Two rulebooks are equal if their files have the same content. A rulebook contains the rules, and not the path of the
-    file, so it can be sent to other machines.
+    rule of the same NID. Two rulebooks are equal if their files have the same content.
     """
 
     sha256: str | None = None

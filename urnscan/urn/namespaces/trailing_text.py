@@ -63,8 +63,7 @@ def front(data: ByteArray | bytes, start: int, fits: ByteArray | Sequence[int], 
 
 
 def reserved_at(data: ByteArray | bytes, start: int, end: int) -> int:
-    """Index in `data` of the first "?" or "#" in `data[start:end]`; `end` if there is none. These characters are
-    reserved in RFC 2141 (§2.3.2), and begin a component in RFC 8141.
+    """Index in `data` of the first "?" or "#" in `data[start:end]`; `end` if there is none.
 
     >>> reserved_at(b"10.1000/182#p2", 0, 14), reserved_at(b"10.1000/182", 0, 11)
     (11, 11)

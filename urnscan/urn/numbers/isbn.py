@@ -44,10 +44,8 @@ _CASE = 32
 
 
 def is_right(data: ByteArray | bytes | bytearray, start: int, end: int) -> bool:
-    """Whether the check digit of the ISBN in `data[start:end]` (10 or 13 digits, not checked here) is right.
-
-    The digits of an ISBN-10, weighted 10 to 1, add up to a multiple of 11; those of an ISBN-13, weighted 1 and 3 in
-    turn, add up to a multiple of 10. Hyphens are ignored; X, in any case, counts 10.
+    """Whether the check digit of the ISBN in `data[start:end]` (10 or 13 digits, not checked here) is right. Hyphens
+    are ignored; X, in any case, counts 10.
     """
     count = in_turn = 0
     for i in range(start, end):

@@ -42,8 +42,8 @@ _HYPHEN = ord("-")
 
 
 def is_right(data: ByteArray | bytes, start: int, end: int) -> bool:
-    """Whether the check digit of the ISSN in `data[start:end]` (8 digits, not checked here) is right: the digits,
-    weighted 8 to 1, add up to a multiple of 11. Hyphens are ignored; X, in any case, counts 10.
+    """Whether the check digit of the ISSN in `data[start:end]` (8 digits, not checked here) is right. Hyphens are
+    ignored; X, in any case, counts 10.
     """
     return weighted_sum(data, start, end) % 11 == 0
 
@@ -54,9 +54,9 @@ def calc_check_digit(seven: str) -> str:
 
 
 def write_canonical(data: ByteArray | bytearray, start: int, end: int) -> int:
-    """Rewrite the ISSN in `data[start:end]` in place to the canonical form, with a hyphen after the fourth digit and X
-    in upper case, and return the new end, an index in `data` of at most `end + 1`; `data` must have room for this byte.
-    Nothing is checked.
+    """Rewrite the ISSN in `data[start:end]` in place, with a hyphen after the fourth digit and X in upper case, and
+    return the new end, an index in `data` of at most `end + 1`; `data` must have room for this byte. Nothing is
+    checked.
     """
     at = drop_hyphens(data, start, end)
     # With a custom rule, there may be fewer than four digits.
@@ -77,7 +77,5 @@ def canonical(issn: str) -> str:
 def of_bar_code(ean: str) -> str | None:
     """The ISSN, with a hyphen, in an EAN-13 bar code (13 digits, without hyphens and spaces) that begins with 977; None
     for another bar code. The check digit of the bar code is not checked; that of the ISSN is calculated.
-
-    After 977 come the first seven digits of the ISSN, then two digits that the publisher chooses.
     """
     return canonical(ean[3:10] + calc_check_digit(ean[3:10])) if ean.startswith("977") else None
