@@ -41,8 +41,8 @@ PLACEHOLDERS = (
 class Policy:
     """Options that decide which records are joined, and which record of a cluster is kept; named as in the command.
 
-    Raises ArgumentError for an invalid value, FatalError for a table of `decisions` or `never_join` that cannot be
-    read.
+    Raises ArgumentError for an invalid value, FatalError for a table of `decisions` or `never_join` that cannot be read
+    or is invalid.
 
     >>> Policy(weak=("urn:ISSN:", "oasis"), keep=["newest", "longest"]).weak
     ('issn', 'oasis')
@@ -109,15 +109,15 @@ class Policy:
             raise ArgumentError("max_cluster must be at least 2")
 
     def metadata(self) -> dict[str, Any]:
-        """Return the options for the metadata of a table: their values by name, but for `never_join` the SHA-256 of the
-        file, and for `decisions` the SHA-256 of each file; None for either if it is not given.
+        """Return the values of the options by name, for the metadata of a table. Instead of files there is their
+        SHA-256: one for `never_join`, a sequence for `decisions`; None for either if it is not given.
         """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
 
     def most_in_class(self, records: int) -> int:
         """Return the maximum number of records that a URN or another key joins, if there are `records` in all:
-        `max_class`, or its percentage of `records`, but at least 2.
+        `max_class`; if that is a percentage, this share of `records`, rounded down, but at least 2.
         """
         if isinstance(self.max_class, int):
             return self.max_class
@@ -141,7 +141,9 @@ class Policy:
 
 
 def _most(max_class: int | str) -> int | str:
-    """Check `max_class`: an integer of at least 2, or a percentage. Raises ArgumentError."""
+    """Check `max_class`, and return it as an integer of at least 2, or as a percentage (text). Raises ArgumentError for
+    other values.
+    """
     if isinstance(max_class, str) and max_class.endswith("%"):
         if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:
             return max_class
@@ -157,8 +159,8 @@ def _most(max_class: int | str) -> int | str:
 def _names(
     name: str, value: str | Iterable[str], known: tuple[str, ...], alone: tuple[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """The names in the value of the option `name`, in the order of `known`. `alone`: a word that is allowed if it is the
-    only name, and the names that it means. Raises ArgumentError for an unknown name.
+    """The names in the value of the option `name`, each once, in the order of `known`. `alone`: a word that is allowed
+    if it is the only name, and the names that it means. Raises ArgumentError for an unknown name.
     """
     named = [each for each in as_strings(name, value) if each]
     word, meaning = alone
@@ -172,7 +174,7 @@ def _names(
 
 
 def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
-    """Tags of data fields of MARC. Raises ArgumentError for any other text."""
+    """The tags of data fields of MARC (`852`) in `carry`, each once. Raises ArgumentError for any other text."""
     named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
     for tag in named:
         if len(tag) != 3 or not tag.isascii() or not tag.isalnum():

@@ -50,7 +50,9 @@ Blocks = npt.NDArray[np.int64]
 
 
 class CitationPairs(NamedTuple):
-    """Pairs of records that cite the same article; an element of each array for each pair."""
+    """Pairs of records that describe the same article, as their citations (title, author, year, page, volume, journal)
+    show. Element i of each array belongs to pair i.
+    """
 
     first: Numbers
     """Number of the record that comes first in the dumps, among the records of all dumps, from 0."""
@@ -61,8 +63,9 @@ class CitationPairs(NamedTuple):
     """
 
     def places(self, cluster: Numbers, by_keys: Numbers) -> npt.NDArray[np.uint8]:
-        """Return for each record the places (such as first page, or volume of a journal) that joined it to records of
-        its cluster which no key joins to it: bit i (1 << i) for PLACES[i]; 0 if there are none.
+        """Return for each record the places (such as first page, or volume of a journal) of those of its pairs whose
+        two records are in the same cluster, but would not be if only keys joined records. A set of places is a number:
+        bit i (1 << i) for PLACES[i]; 0 if there are none.
 
         `cluster`: number of the cluster of each record, from 1. `by_keys`: number of the cluster that each record would
         have if only keys joined records.
@@ -75,7 +78,7 @@ class CitationPairs(NamedTuple):
         return places
 
     def joined_alone(self, cluster: Numbers, by_keys: Numbers) -> int:
-        """Return the number of records that only the pairs join: the number by which the pairs make the clusters fewer.
+        """Return by how much the pairs make the number of clusters smaller: 2 if they join three clusters of `by_keys`.
 
         `cluster`: number of the cluster of each record. `by_keys`: number of the cluster, from 1, that each record
         would have if only keys joined records.
@@ -93,15 +96,15 @@ NO_PAIRS = CitationPairs(_NOTHING, _NOTHING, _NOTHING.astype(np.int8))
 def citation_pairs(
     batches: Callable[[], Iterable[Batch]], component: Numbers, folder: Callable[[], Path], results: Results = map
 ) -> CitationPairs:
-    """Find pairs of records that cite the same article, and return them, each once, sorted by their numbers. Of several
-    places that a pair shares, the most reliable is returned. Only records in formats that name the host (journal or
-    book) of an article are compared, and each only with the next 20 of its block, so a pair may be missed.
+    """Return the pairs of records that describe the same article by their citations (title, author, year, page, volume,
+    journal): each pair once, sorted by `first`, then `other`, with the most reliable place that both share. Only
+    articles are compared, in formats with a field for the journal or book, and each only with the next 20 titles of a
+    block of similar articles; so pairs may be missed.
 
-    `batches` gives the numbers of records, from 0, and their packed descriptions; it is called three times.
-    `component`: number of the component of each record, that is, of the group that its keys connect; records of the
-    same component are not compared. `folder` returns the folder for temporary files, and is called only if memory is
-    full. `results` is a function like `map`, perhaps with processes. Raises FatalError if the disk is full or a process
-    dies.
+    `batches` gives the numbers of records, from 0, and their packed descriptions; it is called up to three times.
+    `component`: for each record, number of the group of records that keys connect; records of the same group are not
+    compared. `folder` returns the folder for temporary files, and is called only if memory is full. `results` is a
+    function like `map`, perhaps with processes. Raises FatalError if the disk is full or a process dies.
     """
     records = [numbers_of for numbers_of, _ in _citations(batches())]
     if not records:
@@ -132,7 +135,9 @@ def citation_pairs(
 
 
 def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Only the records in formats of citations; empty batches are left out."""
+    """Yield of each batch only the records whose format has a field for the journal or book of an article; batches
+    without such records are left out.
+    """
     for records, packed in batches:
         is_citation = np.zeros(len(records), np.bool_)
         for beginning in with_hosts():
@@ -142,7 +147,9 @@ def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
 
 
 def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.int64]:
-    """The blocks with records of several components."""
+    """The hashes of the blocks that have records of several components. `block` and `component`: those of each record;
+    the hash 0 is no block.
+    """
     order = np.lexsort((component, block))
     block, component = block[order], component[order]
     known, counts = np.unique(block[group_begins(block, component)], return_counts=True)
@@ -151,7 +158,7 @@ def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.
 
 
 def _blocks(packed: pa.BinaryArray) -> Blocks:
-    """Hashes of the blocks of records, by their packed descriptions."""
+    """For each record, the hashes of its three blocks; 0 for a block that it has not. `packed`: the descriptions."""
     hashes = np.zeros((len(packed), _KINDS), np.int64)
     for at, data in enumerate(packed.to_pylist()):
         description = description_of(data)
@@ -163,7 +170,7 @@ def _blocks(packed: pa.BinaryArray) -> Blocks:
 
 
 class _Member(NamedTuple):
-    """A record in a block."""
+    """An article in a block, prepared for comparison."""
 
     title: str
     record: int
@@ -174,7 +181,9 @@ class _Member(NamedTuple):
 
 
 def _pairs(members: pa.Table) -> npt.NDArray[np.int32]:
-    """The pairs in the blocks of a part: numbers of both records, the lesser first, and of the place; shape (pairs, 3)."""
+    """The pairs of records of the same article in `members`, the rows of a part: shape (pairs, 3), with the smaller
+    number of a record, the larger one, and the index of the place in PLACES. A pair may occur several times.
+    """
     order = np.argsort(numbers(members.column("block").combine_chunks()), kind="stable")
     columns = (column.to_pylist() for column in members.take(number_array(order)).columns)
     pairs: list[tuple[int, int, int]] = []

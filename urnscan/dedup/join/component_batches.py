@@ -36,7 +36,7 @@ run, from 0, and `kind` an index in `keys.single()`.
 @dataclass(frozen=True, slots=True)
 class ComponentBatch:
     """Some components (groups of works that shared identifiers connect): their edges, sorted by identifier, and the
-    descriptions of their works. An edge is a work and an identifier in it.
+    descriptions of their works. An edge is a pair of a work and one of its identifiers.
 
     A record describes a work; in N-Triples, several records may describe the same work. Components are numbered from 1,
     works and identifiers from 0, in the whole run.
@@ -110,7 +110,7 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
 
 
 class _Component(NamedTuple):
-    """A component whose works have the places from `begin` on."""
+    """A component that needs a comparison. Its works have the places `begin`, `begin + 1`, … in the batch."""
 
     begin: int
     described: list[Description]
@@ -123,7 +123,7 @@ class _Component(NamedTuple):
     CITATION."""
 
     def shared(self, level: int) -> Iterator[list[int]]:
-        """For each identifier of a level, the works that share the identifier, counted from 0 in the component."""
+        """Yield, for each identifier of this level, the works that have it, each once, counted from 0 in the component."""
         for _, group in itertools.groupby(self.edges, lambda edge: edge[0]):
             edges = list(group)
             if edges[0][1] == level:
@@ -131,7 +131,9 @@ class _Component(NamedTuple):
 
 
 class _Components:
-    """Components of a batch. Their works have places: sorted by component, then by number."""
+    """The components of a batch. The place of a work is its index, from 0, in the works sorted by component, then by
+    number.
+    """
 
     def __init__(self, batch: ComponentBatch) -> None:
         work, edge = np.unique(batch.work, return_inverse=True)
@@ -179,7 +181,9 @@ class _Components:
         """Whether all works of a component have the same description, so that no comparison is needed."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Pairs of places of works whose component needs no comparison: the first work of the component, and another."""
+        """Two arrays of places: the first work of a component that needs no comparison, and another work of the
+        component.
+        """
         place = np.flatnonzero(self._is_alike[self._number])
         lead = self._begins[self._number[place]]
         is_other = place != lead
@@ -192,7 +196,7 @@ class _Components:
         return places
 
     def different(self) -> Iterator[_Component]:
-        """The components that need a comparison."""
+        """Yield the components that need a comparison."""
         which = np.flatnonzero(~self._is_alike[self._edges[0]])
         which = which[np.argsort(self._edges[0, which], kind="stable")]
         of_edge, *columns = self._edges[:, which]
@@ -213,10 +217,10 @@ class _Components:
 
 
 def _descriptions(place: npt.NDArray[np.intp], texts: pa.ChunkedArray, count: int) -> tuple[Numbers, list[str]]:
-    """All different descriptions, and the index of the description of each of `count` works. `place` has the work of
-    each row.
+    """For each of `count` works, the index of its description in the list that is also returned. `place`: for each row
+    of `texts`, the place of its work.
 
-    If a work has several rows, the first value of each aspect counts.
+    If a work has several rows, the first value of each aspect counts; without a row, its description is empty.
     """
     encoded = texts.dictionary_encode().combine_chunks()
     different = [as_text(NOTHING), *encoded.dictionary.to_pylist()]

@@ -51,17 +51,17 @@ Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
-    """Return for each URN (a canonical form) whether it is ignored: its name, without `urn:` and in any case, has one
-    of the prefixes in `weak`, such as `issn` or `schemas-*`: in lower case, as `prefix_filter.read_beginnings` returns
-    them.
+    """Return for each URN (a canonical form) whether it is ignored, because its name, the text after `urn:`, has one of
+    the prefixes in `weak`. These are in lower case, as `prefix_filter.read_beginnings` returns them (`issn`,
+    `schemas-*`); the case of the name does not matter.
     """
     return with_beginnings(*byte_strings(urns), weak)
 
 
 @dataclass(frozen=True, slots=True)
 class SharedEdges:
-    """The edges whose identifier several records share, sorted by identifier, then in the order of adding. An edge is a
-    record and an identifier in it.
+    """The edges whose identifier joins several records, sorted by identifier, then in the order of adding. An edge is a
+    pair of a record and one of its identifiers.
     """
 
     edge: Numbers
@@ -89,8 +89,9 @@ class SharedEdges:
         )
 
     def upto(self, level: int, records: Flags | None = None) -> SharedEdges:
-        """Return only the edges whose identifier has at most this level: `upto(OTHER)` has SURE and OTHER. With
-        `records`, a flag for each record, edges of records without the flag are returned whatever their level.
+        """Return only the edges whose identifier has at most this level: `upto(OTHER)` has SURE and OTHER. `records`: a
+        flag for each record; edges of records with False are all kept, whatever their level. None: the level counts for
+        all edges.
         """
         is_kept = self.level[self.identifier] <= level
         if records is not None:
@@ -115,9 +116,9 @@ class SharedEdges:
         return _pairs(record, self.identifier[order], cluster[record])
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
-        """Return for each edge whether its identifier is also in another record of the same cluster; the index is the
-        number of the edge. `edges`: number of all edges, also of those that are not shared. `cluster`: number of the
-        cluster of each record. Not for edges that `with_pairs` added.
+        """Return for each edge, by its number, whether its identifier is also in another record of the same cluster.
+        `edges`: number of all edges, also of those that are not shared. `cluster`: number of the cluster of each
+        record. Must not be called with edges from `with_pairs`.
         """
         shared = np.zeros(edges, np.bool_)
         for group in whole_groups(self.identifier):
@@ -148,9 +149,8 @@ def group_begins(*keys: npt.NDArray[Any]) -> Flags:
 
 
 def whole_groups(ordered: Numbers) -> Iterator[slice]:
-    """Yield slices of about a million elements of a sorted array; equal elements are never split between two slices.
-
-    A computation slice by slice needs little memory.
+    """Yield the slices of a sorted array, each of about a million elements, so that a computation needs little memory.
+    Equal elements are never split between two slices.
     """
     start = 0
     while start < len(ordered):
@@ -161,8 +161,8 @@ def whole_groups(ordered: Numbers) -> Iterator[slice]:
 
 
 class Edges:
-    """Edges of all records, added in the order of the records, then joined to the edges that records share. An edge is
-    a record and an identifier in it.
+    """Collects the edges of all records, and returns those that join records. An edge is a pair of a record and one of
+    its identifiers.
     """
 
     def __init__(
@@ -174,9 +174,9 @@ class Edges:
         *,
         by_urn: bool = True,
     ) -> None:
-        """`weak`: prefixes of URNs that are ignored. `unsure`: prefixes of supporting keys, which need descriptions
-        that agree. `copied`: prefixes of numbers of catalogues. `by_urn`: whether URNs join records. `folder` returns
-        the folder for temporary files, and is called only if memory is full.
+        """`weak`: prefixes of URNs that are ignored. `unsure`: prefixes of supporting keys, which join only records
+        whose descriptions agree. `copied`: prefixes of numbers of catalogues (`oclc:`). `by_urn`: whether URNs join
+        records. `folder` returns the folder for temporary files, and is called only if memory is full.
         """
         self._trust = _Trust(weak, unsure, copied, by_urn)
         self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)
@@ -206,7 +206,7 @@ class Edges:
         self, max_class: int, on_edges: Callable[[int], object] = lambda _: None, results: Results = map
     ) -> SharedEdges:
         """Return the edges of the identifiers that several records share; called once, after all edges were added.
-        Ignored URNs, and identifiers in more than `max_class` records, join nothing.
+        Ignored URNs, and identifiers in more than `max_class` records, are left out.
 
         `on_edges` is called with the number of edges of each part. `results` calls the function that joins a part,
         perhaps in processes. Raises FatalError if the disk fails or a process dies.
@@ -268,10 +268,10 @@ def _join(trust: _Trust, max_class: int, rows: pa.Table) -> tuple[int, SharedEdg
 
 def components(records: int, *pairs: Pair) -> Numbers:
     """Return the connected components of records: for each record the number of the group to which pairs connect it,
-    from 1 in the order of the first records. A record without pairs is a group.
+    from 1 in the order of the first records. A record without pairs is a group by itself.
 
-    `records`: how many there are, numbered from 0. Each of `pairs` has two arrays: the first record, and the other
-    record, of each pair.
+    `records`: number of records; they are numbered from 0. Each of `pairs` has two arrays: the first record, and the
+    other record, of each pair.
     """
     parent = np.arange(records, dtype=np.int32)
     for first, other in pairs:
@@ -281,8 +281,9 @@ def components(records: int, *pairs: Pair) -> Numbers:
 
 
 def merged(group: Numbers, pairs: Pair) -> Numbers:
-    """Return the groups that result if groups of records are connected by pairs of records: for each record the number
-    of its group. `group`: the same before. Groups are numbered from 1 in the order of their first records.
+    """Join groups of records that pairs of records connect; return for each record the number of its new group.
+    `group`: number of the group of each record before, from 1 in the order of the first records; new groups are
+    numbered so, too.
     """
     first, other = (group[records] - np.int32(1) for records in pairs)
     return components(int(group.max(initial=0)), (first, other))[group - 1]
@@ -301,7 +302,7 @@ def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
 
 @compiled
 def _number(parent: Numbers) -> None:
-    """Replace the parent of each record by the number of the component, from 1."""
+    """Replace the parent of each record by the number of its component, from 1."""
     number = 0
     for record in range(len(parent)):
         if parent[record] == record:
@@ -313,7 +314,7 @@ def _number(parent: Numbers) -> None:
 
 @inner
 def _first(parent: Numbers, record: int) -> int:
-    """Find the first known record of a component; halves the path to this record for later calls."""
+    """Return the earliest record to which parents lead from `record`. Shortens the path in `parent` for later calls."""
     while parent[record] != record:
         parent[record] = parent[parent[record]]
         record = parent[record]

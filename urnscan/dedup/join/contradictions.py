@@ -52,10 +52,10 @@ class ComponentSplitter:
     def __init__(
         self, joined: SharedEdges, component: Numbers, work: Numbers, max_cluster: int, folder: Callable[[], Path]
     ) -> None:
-        """`joined`: the shared identifiers. `component`: number of the component of each record, from 1. `work`: number
-        of the work of each record, from 0 in the order of first records; in N-Triples, several records may describe the
-        same work. Records of a component of more than `max_cluster` works are not joined. `folder` returns the folder
-        for temporary files, and is called only if memory is full.
+        """`joined`: the edges of shared identifiers. `component`: number of the component of each record, from 1.
+        `work`: number of the work of each record, from 0 in the order of first records; in N-Triples, several records
+        may describe the same work. Works of a component that has more than `max_cluster` of them are not joined.
+        `folder` returns the folder for temporary files, and is called only if memory is full.
         """
         self._begins = first_records(work)
         sizes = np.bincount(component[self._begins], minlength=1)
@@ -79,8 +79,8 @@ class ComponentSplitter:
         self._single.close()
 
     def add(self, records: Numbers, descriptions: pa.StringArray, names: pa.ListArray) -> None:
-        """Add the descriptions of records, and their URNs and keys, which `clusters` compares. Records that share no
-        key, and those of components that are too large, are ignored. Raises FatalError if the disk is full.
+        """Add the descriptions of records, and their URNs and keys, which `clusters` compares. Records of components
+        with a single work, or with too many, are ignored. Raises FatalError if the disk is full.
 
         `records`: numbers of the records among those of all dumps, from 0. `descriptions`: a text for each, from
         `description.as_text`. `names`: a list of URNs and keys for each.
@@ -94,7 +94,7 @@ class ComponentSplitter:
             self._add_single(records[needs_single], names.filter(flag_array(needs_single)))
 
     def _add_single(self, records: Numbers, names: pa.ListArray) -> None:
-        """Add the identifiers of records whose kinds are in `keys.single()`."""
+        """Add those identifiers of records that have a prefix in `keys.single()`."""
         record, values = np.repeat(records, np.diff(numbers(names.offsets))), names.flatten()
         for kind, beginning in enumerate(single()):
             is_of_kind = flags_of(pc.starts_with(values, beginning))
@@ -112,13 +112,15 @@ class ComponentSplitter:
         on_works: Callable[[int], object] = lambda _: None,
         results: Results = map,
     ) -> SplitComponents:
-        """Split all components into clusters, whose works (a work is a record, or several records of N-Triples about one
-        thing) do not conflict in the aspects `agree`, and return the clusters; called once, after all records were added. `never`: pairs of works of the same component that are
-        never in one cluster, by their numbers from 0, the smaller first. Without both, each component is a cluster,
-        except that records of components that are too large are not joined.
+        """Split all components into clusters whose works do not conflict in the aspects `agree`, and return the
+        clusters; called once, after all records were added. A work is a record, or several records of N-Triples about
+        the same subject.
 
-        `on_works` is called with the number of works compared since its last call. `results` calls the function that
-        splits a batch, perhaps in processes. Raises FatalError if the disk fails or a process dies.
+        `never`: pairs of works of the same component that are never in one cluster: two numbers from 0, the smaller
+        first. If `agree` and `never` are empty, nothing is compared: each component is a cluster, except that works of
+        components that are too large are not joined. `on_works` is called with the number of works of each batch after
+        its comparison. `results` calls the function that splits a batch, perhaps in processes. Raises FatalError if the
+        disk fails or a process dies.
         """
         # Reasons of each work.
         reasons = np.zeros(len(self._begins), np.uint16)

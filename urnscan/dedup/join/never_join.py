@@ -45,8 +45,8 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
     order in a pair has no meaning, but if the table has a pair in both orders, both are returned.
 
     An identifier is a URN, an identifier that has a URN (`ISBN 0-395-36341-1`), or a key as in the column `other_keys`.
-    Raises FatalError, with the line, for a file that cannot be read or has other columns or identifiers, and for a pair
-    of identifiers that are equal at the level `namespace`, such as the ISBN-10 and the ISBN-13 of a book.
+    Raises FatalError for a file that cannot be read or lacks a column, for other identifiers, and for a pair of
+    identifiers that are equal at the level `namespace`, such as the ISBN-10 and the ISBN-13 of a book.
     """
     table = read_table(path, "the pairs of identifiers")
     pairs = []
@@ -91,10 +91,10 @@ def never_joined_works(
     work: Numbers,
     component: Numbers,
 ) -> list[tuple[int, int]]:
-    """Return the pairs of works that are never joined, as tuples of their numbers: one work has an identifier of a pair
-    in `pairs`, the other work has the other identifier, and both works are in the same component (group that keys
-    connect). Sorted, each once and the smaller number first. A work is a record, or all records with the same subject
-    (N-Triples). Works are numbered from 0, components from 1.
+    """Return the pairs of works that are never joined: one work has an identifier of a pair in `pairs`, the other work
+    has the other identifier, and both works are in the same component (group that keys connect). Each pair of numbers
+    occurs once, the smaller number first; the pairs are sorted. A work is a record, or all records with the same
+    subject (N-Triples). Works are numbered from 0, components from 1.
 
     `pairs`: identifiers as in the column `names` of the rows. `batches`: for each batch of records their dump, their
     numbers among the records of all dumps, from 0, and their rows. `work`: number of the work of each record.

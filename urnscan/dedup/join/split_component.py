@@ -59,7 +59,7 @@ def split(
     conflict. Records have the numbers 0, 1, …
 
     * `described`: the description of each record.
-    * `shared`: for each identifier, the records that share it.
+    * `shared`: for each identifier, except those in `unsure` and `copied`, the records that share it.
     * `rules`: the rules by which two records conflict.
     * `unsure`: for each supporting key, the records that share it; it joins only records that are `is_surely_same`.
     * `never`: pairs of records that are never joined; the smaller number comes first.
@@ -67,9 +67,9 @@ def split(
     * `citations`: pairs of records that cite the same article.
     * `copied`: for each number of a catalogue, the records that share it.
 
-    A number of a catalogue joins no records with different URNs of a kind, unless other sure keys connect them. A
-    supporting key or a citation never joins records, or their clusters, with different identifiers of a kind or
-    different authors.
+    A number of a catalogue joins no records with different URNs of a kind (two DOIs), unless identifiers in `shared`
+    connect them. Records that share only a supporting key or a citation are not joined, nor are their clusters, if
+    identifiers of a kind or authors differ.
 
     Returns two lists with an element for each record. First, a number that is the same for all records of a cluster:
     that of its first record. Second, the set of REASONS as bits, 0 without a reason.
@@ -135,8 +135,8 @@ def split(
 
 
 def _untitled(group: Sequence[int], described: Sequence[Description], rules: Sequence[Rule]) -> list[int]:
-    """NO_TITLE for each record of a cluster of several records without any title; otherwise 0. Without rules for
-    titles, 0.
+    """For each record NO_TITLE if its cluster has several records, and none of them has a title; otherwise 0. All 0
+    without rules for titles.
     """
     if all(rule.aspect != "title" for rule in rules):
         return [0] * len(group)
@@ -146,7 +146,7 @@ def _untitled(group: Sequence[int], described: Sequence[Description], rules: Seq
 
 
 def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[tuple[int, int], Comparison]:
-    """Compare each pair of records; equal descriptions are compared only once."""
+    """Compare each pair of records, the smaller number first; equal descriptions are compared only once."""
     number: dict[Description, int] = {}
     numbers = [number.setdefault(description, len(number)) for description in described]
     different = [features(description) for description in number]
@@ -162,13 +162,13 @@ def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[t
 
 
 def _pairs(shared: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    """Pairs of records, in order, that share an identifier; once for each identifier."""
+    """Pairs of records that share an identifier, the smaller number first; a pair comes once for each identifier."""
     for records in shared:
         yield from itertools.combinations(sorted(records), 2)
 
 
 def _oppose(against: list[int], one: int, other: int) -> None:
-    """Set the bits that two records conflict."""
+    """Set in `against` the bits that show that two records conflict: bit `other` of `against[one]`, and the reverse."""
     against[one] |= 1 << other
     against[other] |= 1 << one
 
@@ -187,7 +187,7 @@ def _unsure_copies(
 
 
 def _differ(one: Identifiers, other: Identifiers, kinds: AbstractSet[int] = _ALL) -> bool:
-    """Whether two records share no identifier of a kind that both have."""
+    """Whether there is a kind of which both records have identifiers, but none in common."""
     return any(one[kind].isdisjoint(other[kind]) for kind in one.keys() & other.keys() & kinds)
 
 
@@ -198,8 +198,8 @@ def _join_strongest_first(
     aspects: Mapping[tuple[int, int], int],
     against: Sequence[int],
 ) -> None:
-    """Join the groups of pairs that do not conflict, the strongest pairs first. `weights`: number of shared identifiers
-    of each pair.
+    """Join the groups of pairs that are not in `aspects` (pairs that conflict), the strongest pairs first; changes
+    `group`. `weights`: number of shared identifiers of each pair.
     """
     # Pairs by the numbers of equal aspects and of shared identifiers.
     by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
@@ -211,7 +211,8 @@ def _join_strongest_first(
 
 
 def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[int]) -> None:
-    """Join the groups that pairs of records connect, all pairs at once, so that the order of the pairs means nothing.
+    """Join the groups that pairs of records connect, all pairs at once, so that the order of the pairs does not matter;
+    changes `group`.
 
     Two linked groups are joined if they conflict with the same groups among all groups that are connected with them.
     Example: C is linked with A and with B, and A conflicts with B. C could join either of them, so C stays alone.

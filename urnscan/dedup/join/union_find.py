@@ -22,8 +22,8 @@ def leader(leaders: dict[_Node, _Node], node: _Node) -> _Node:
 
 
 def least_connected(links: Iterable[tuple[int, int]]) -> dict[int, int]:
-    """Return, for each number in `links`, the least number of its group: of the numbers that links connect with it,
-    directly or by others, and itself. `[(1, 2), (5, 2)]` -> `{1: 1, 2: 1, 5: 1}`.
+    """Return, for each number in `links`, the smallest number of its group. A group has all numbers that links connect,
+    directly or through others. `[(1, 2), (5, 2)]` -> `{1: 1, 2: 1, 5: 1}`.
     """
     leaders: dict[int, int] = {}
     for one, other in links:
