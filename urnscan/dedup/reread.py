@@ -87,9 +87,9 @@ class Spool:
         self.byte_count += len(data)
 
     def read_again(self, start: int, end: int) -> ReadInto:
-        """Return a reader of the bytes between two offsets, counted from the first byte that was kept for any dump: a
-        function that fills a buffer and returns the number of bytes, 0 at the end. Nothing can be kept afterwards, and
-        a further call ends the use of the earlier reader. Function and reader raise FatalError if reading fails.
+        """Return a reader of the bytes between two offsets in the spool: a function that fills a buffer and returns the
+        number of bytes, 0 at the end. From the first call on, `keep` must not be called, and only the newest reader
+        works. Method and reader raise FatalError if reading fails.
         """
         with self._as_fatal():
             self._file.seek(start)

@@ -33,7 +33,7 @@ _CUT = -1
 
 
 class BatchReader:
-    """Reader and scanner of batches, for a single thread."""
+    """Reads and scans batches; threads must not share it."""
 
     def __init__(self, options: Options) -> None:
         self._scanner = make_scanner(options.grammar(count_lines=False), options.recover)
@@ -41,8 +41,8 @@ class BatchReader:
         self._opened: tuple[ReadSettings, RecordReader, KeyColumns | None] | None = None
 
     def read(self, batch: Batch) -> ReadBatch:
-        """Read the records of a batch, scan their texts, and return rows and counts. Damaged records are in the result,
-        and raise nothing.
+        """Read the records of a batch, scan their texts, and return rows and counts. A damaged record raises nothing:
+        it is in `damaged` of the result.
         """
         if self._opened is None or self._opened[0] != batch.settings:
             self._opened = batch.settings, batch.settings.reader(), batch.settings.key_reader()
@@ -74,8 +74,8 @@ class BatchReader:
         return ReadBatch(rows, sorted(damaged), counts, cut_off, only_wrong, wrong, sorted(deleted.tolist()))
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
-        """The column `names` of the records, the counts of their occurrences, and the number of URNs longer than
-        `max_length`.
+        """The column `names` of the records, the counts of their URNs that other options would change or that were left
+        out, and the number of URNs longer than `max_length`. `count`: number of records.
 
         Each record gets each canonical form once, in the order of the first occurrences, and then its keys.
         """
@@ -102,8 +102,8 @@ class BatchReader:
 
 
 def _of_own(columns: Columns, settings: ReadSettings) -> tuple[list[Texts], list[tuple[int, str]], list[WrongRow]]:
-    """The texts of record-level identifiers; records whose only identifiers are wrong, with the first wrong number; and
-    all wrong numbers with their records, if the settings want them.
+    """The texts of record-level identifiers; for each record whose only identifiers are wrong, its index and the first
+    wrong number; and all wrong numbers with their records, if the settings want them.
     """
     texts, doubtful = [], []
     has_text = np.zeros(len(columns.identifiers), np.bool_)
@@ -133,19 +133,18 @@ def _of_own(columns: Columns, settings: ReadSettings) -> tuple[list[Texts], list
 
 
 def _title_of(columns: Columns, record: int) -> str | None:
-    """The title of a record; None if it has none."""
     title = description_of(columns.descriptions[record].as_py()).title
     return title and shown_title(title)
 
 
 def _numbers_of(batch: Batch) -> Integers:
-    """The numbers in the dump of the records that are not damaged."""
+    """The number in the dump, from 1, of each record of the batch, without those that were already known to be damaged."""
     runs = [(first, count_of(item)) for first, item in batch.items if not isinstance(item, Damaged)]
     return np.concatenate([np.empty(0, np.int64), *(np.arange(first, first + count) for first, count in runs)])
 
 
 def _places(records: Sequence[Cut | Run]) -> tuple[Integers, Integers]:
-    """Offset and length of each record."""
+    """Offset in the dump, and length in bytes, of each record."""
     offsets = [item.offset + item.starts if isinstance(item, Run) else [item.offset] for item in records]
     lengths = [item.ends - item.starts if isinstance(item, Run) else [len(item.data)] for item in records]
     nothing = np.empty(0, np.int64)

@@ -13,8 +13,8 @@ _MAX_AT_START = 1_000
 
 
 class DamagedRecords:
-    """Errors about the damaged records of a dump. They are pending, that is, not reported, until a record of the dump
-    can be read: if none can, a single error says so.
+    """Errors about the damaged records of a dump. At the start of the dump they are pending, that is, not reported yet:
+    if no record of the dump can be read, a single error replaces them.
     """
 
     def __init__(self, dump: Dump, report: Callable[[SourceError], object]) -> None:
@@ -24,9 +24,9 @@ class DamagedRecords:
         self._pending: list[RecordError] = []
 
     def add(self, batch: ReadBatch) -> None:
-        """Count the damaged records of a batch in the dump, and add an error for each to the pending errors. Reports
-        all pending errors if a record of the dump could be read, or if more than 1,000 are damaged. Raises FatalError
-        if an error ends the run.
+        """Count the damaged records of a batch in the dump, and make an error for each. The errors are pending until a
+        record of the dump could be read, or more than 1,000 are damaged; then they are reported. Raises FatalError if
+        an error ends the run.
         """
         dump = self._dump
         for number, damaged in batch.damaged:
@@ -47,8 +47,8 @@ class DamagedRecords:
         self._pending.clear()
 
     def end(self, count: int) -> None:
-        """Report all pending errors, as a single error if none of the `count` records of the dump can be read. Raises
-        FatalError if an error ends the run.
+        """Report the errors that are still pending. Several are replaced by a single error, which says that none of the
+        `count` records of the dump can be read. Raises FatalError if an error ends the run.
         """
         if len(self._pending) > 1:
             reason = f"none of its {count:,} records can be read; {self._pending[0].reason}"

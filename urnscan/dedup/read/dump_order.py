@@ -29,7 +29,7 @@ class DumpOrder:
     """
 
     def __init__(self, workers: Workers, on_read: Callable[[int], object]) -> None:
-        """`on_read` is called with the bytes read since the last call."""
+        """`on_read` is called with the number of bytes read since the last call."""
         self._workers = workers
         self._on_read = on_read
         self._pending: deque[_PendingBatch | Callable[[], object]] = deque()
@@ -41,9 +41,9 @@ class DumpOrder:
         """Whether the bytes that are read now belong to a dump."""
 
     def submit(self, batch: Batch, on_result: Callable[[ReadBatch], object]) -> None:
-        """Give a batch to a worker (a thread, or a process), and run the callbacks that are due. `on_result` is called
-        with the result by this or a later call, in dump order. An empty batch does nothing. Waits while too many
-        batches are pending. Raises FatalError if a process has died, and what reading or a callback raises.
+        """Give a batch to a worker (a thread, or a process). `on_result` is called with the result, in dump order, by
+        this or a later call of a method. Waits while too many batches are pending. An empty batch does nothing. Raises
+        FatalError if a process has died, and what reading or a callback raises.
         """
         if batch.records:
             self._pending += [_PendingBatch(self._workers.submit(batch), on_result), self._report()]
@@ -75,12 +75,14 @@ class DumpOrder:
         self._run(0)
 
     def _report(self) -> Callable[[], object]:
-        """The callback that reports the bytes read so far."""
+        """Return a callback that reports the bytes counted since the last report; they are not counted again."""
         data, self._unreported = self._unreported, 0
         return partial(self._on_read, data)
 
     def _run(self, max_batches: int) -> None:
-        """Run callbacks that are due until at most `max_batches` batches are pending. Raises FatalError."""
+        """Run the callbacks at the start of the queue, until it begins with a batch and at most `max_batches` batches
+        are pending. Raises as `submit` does.
+        """
         while self._pending:
             first = self._pending[0]
             if isinstance(first, _PendingBatch):

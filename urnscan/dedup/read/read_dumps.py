@@ -71,8 +71,8 @@ def read_dumps(
     disk.
 
     `outputs` decides whether the content of pipes is kept for a second reading. `folder` returns the folder for
-    temporary files. `on_read` is called with the bytes read since the last call. `named`: names of the inputs that the
-    user named; all other inputs are in folders and archives.
+    temporary files. `on_read` is called with the number of bytes read since the last call. `named`: names of the inputs
+    that the user named; all other inputs are in folders and archives.
     """
     with ExitStack() as stack:
         records = RecordCollection(policy, folder)
@@ -139,7 +139,7 @@ class _DumpReader:
         self.failures.finish()
 
     def _document(self, place: int, source: Input, number: int, document: Document | Values | SourceError) -> None:
-        """Read a document of an input. Raises SourceError."""
+        """Read a document of an input, or report why not. Raises SourceError if the rest of the input cannot be read."""
         match document:
             case SourceError():
                 self._fail(place, source.name, document)
@@ -152,7 +152,9 @@ class _DumpReader:
                 self._dump(place, source, number, document)
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
-        """Read a document as a dump, or report why not. Raises SourceError."""
+        """Read a document as a dump, or report why not. Raises SourceError if the rest of the input must not be read,
+        and FatalError.
+        """
         name = full_name(source.name, document.member)
         is_read_twice = self.outputs.need_second_reading
         spool = None
@@ -222,7 +224,7 @@ class _DumpReader:
             raise buffer.error
 
     def _settings(self, dump: Dump) -> ReadSettings:
-        """The parts of the records of a dump that are read."""
+        """The options for reading the records of a dump."""
         policy, outputs = self.policy, self.outputs
         return ReadSettings(
             dump.format.name,

@@ -57,7 +57,7 @@ class Workers:
         return 2 * max(len(self._processes), 1)
 
     def submit(self, batch: Batch) -> Future[ReadBatch]:
-        """Let the thread or a process read a batch, and return a future at once. Its `result()` waits for the rows; it
+        """Let the thread or a process read a batch, and return a future at once. Its `result()` waits for the rows, and
         raises FatalError if a process has died.
         """
         is_in_columns = FORMATS[batch.settings.format].in_columns
@@ -71,7 +71,7 @@ class Workers:
         return self._waiting.submit(self._in_process, batch)
 
     def results(self, function: Callable[[_Argument], _Result], arguments: Iterable[_Argument]) -> Iterator[_Result]:
-        """Yield the results of a module-level function for each argument, in their order.
+        """Yield the results of a module-level function, called with each argument, in the order of the arguments.
 
         The function runs in the processes; if none was started, in the calling thread. Raises the errors of the
         function, and FatalError if a process has died.
@@ -110,7 +110,9 @@ class _Process:
         self._options: Options | None = options
 
     def do(self, task: Batch | Callable[[], object]) -> object:
-        """Read a batch, or call a function. Raises FatalError if the process has died."""
+        """Let the process read a batch, or call a function; return the result. Raises the errors of the function, and
+        FatalError if the process has died.
+        """
         requests, answers = self._process.stdin, self._process.stdout
         if requests is None or answers is None:
             raise ValueError("the process has no pipes")
@@ -151,8 +153,8 @@ def collect_seldom() -> None:
 
 
 def serve() -> None:
-    """Work as a process of `Workers`: read batches, and call functions, that the parent process sends to standard input, and
-    send back the results or exceptions, until the pipe is closed.
+    """Work as a process of `Workers`: receive batches and functions at standard input, read or call them, and send back
+    the results or exceptions, until the pipe is closed.
     """
     collect_seldom()
     # The parent process gets the signal, too, and ends this process.

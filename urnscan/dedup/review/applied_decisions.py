@@ -50,8 +50,8 @@ class _WorkPair(NamedTuple):
 
 
 class AppliedDecisions:
-    """Decisions of people about the records of a run. Each is applied, or refused, that is, added to `refused`, for
-    example because its record has changed. KEEP, REMOVE, APART and TOGETHER are explained in `review_table`.
+    """Decisions of people about the records of a run. Those that cannot be applied, for example because the record has
+    changed, are in `refused`. KEEP, REMOVE, APART and TOGETHER are explained in `review_table`.
 
     Records of all dumps together, and works, are numbered from 0; components and clusters from 1.
     """
@@ -59,9 +59,9 @@ class AppliedDecisions:
     def __init__(
         self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]], work: Numbers
     ) -> None:
-        """Find the record of each decision. `batches`: rows of all records, with their digests, which show whether a
-        record has changed. `work`: for each record, the number of the work that it describes. Raises the errors of
-        `batches`.
+        """Find the record of each decision. `batches`: for each batch of records their dump, their numbers, and their
+        rows with digests, which show whether a record has changed. `work`: for each record, the number of the work that
+        it describes. Raises the errors of `batches`.
         """
         self.refused: list[Message] = []
         """Rows of the tables of decisions that are not applied, and why not; `check` adds to them."""
@@ -89,8 +89,8 @@ class AppliedDecisions:
         self.refused.append(_message(row, fault + outcome))
 
     def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
-        """Accept the decisions about records that are as they were. A record that has changed since is in doubt: it
-        stays.
+        """Apply the decisions about records that have not changed, and refuse the others. A record that has changed
+        stays and joins no other, unless another row decides about it.
         """
         decided: dict[int, Decision] = {}
         # The word that is applied comes first.
@@ -141,8 +141,9 @@ class AppliedDecisions:
         return marked[self._work]
 
     def applied(self, rank: Numbers) -> Flags:
-        """Return for each record whether people decided about it, whatever they decided; False if it has changed since,
-        or has the decision REMOVE and is kept all the same. `rank`: rank of each record in its cluster; rank 1 is kept.
+        """Return for each record whether a decision about it (not about a pair) is applied: False if the record has
+        changed since, or has the decision REMOVE and is kept all the same. `rank`: rank of each record in its cluster;
+        rank 1 is kept.
         """
         is_valid = (self._code > 0) & ~self._has_changed
         is_applied: Flags = is_valid[self._work] & ~(self.are(REMOVE) & (rank == 1))
@@ -150,13 +151,13 @@ class AppliedDecisions:
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
         """Return the number of the cluster of each record after the decisions. `cluster`: the same before the
-        decisions; it never has both records of a pair that is APART in one cluster. `shared_edges`: edges (record and
-        key) of the keys that several records share. `same_work`: pairs of records of the same work.
+        decisions; no pair that is APART is in one cluster there. `shared_edges`: edges (record and key) of the keys
+        that several records share. `same_work`: pairs of records of the same work.
 
         A record that is APART is a cluster by itself, and so is each record with the decision KEEP except the first of
-        its cluster. Records that are TOGETHER are a cluster, without other records. The records that remain in a
-        changed cluster are joined where they still share keys. A pair that is TOGETHER joins its records as a shared
-        key does, except if that joins a pair that is APART; then the row is added to `refused`.
+        its cluster. Records of a group that are TOGETHER are a cluster; keys join no other record to it. The records
+        that remain in a changed cluster are joined where they still share keys. A pair that is TOGETHER joins its
+        records as a shared key does, except if that joins a pair that is APART; then the row is added to `refused`.
         """
         self._together = [*self._admitted(cluster)]
         pairs = self.pairs
@@ -200,16 +201,16 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The rows about two records with the decision TOGETHER, without those refused before `check`: an array of the
-        numbers of the first records, and one of the second. Each is the first record of its work. Groups of records
-        with the decision TOGETHER are not among them.
+        """The rows about two records with the decision TOGETHER: an array of the numbers of the first records, and one
+        of the second. Each is the first record of its work. Rows that are refused are left out, except those that only
+        `check` refuses. Groups of records with the decision TOGETHER are not among them.
         """
         return self._records([(pair.one, pair.other) for pair in self._together])
 
     @property
     def separate(self) -> Pair:
-        """The rows about two records with the decision APART, without those refused: they are never in the same
-        cluster. The arrays are those of `pairs`.
+        """The rows about two records with the decision APART that are not refused: the two are never in the same
+        cluster. The arrays are as in `pairs`.
         """
         return self._records([(pair.one, pair.other) for pair in self._apart])
 
@@ -228,7 +229,9 @@ class AppliedDecisions:
         return self._first[one], self._first[other]
 
     def _of_pairs(self, pairs: Iterable[PairDecision], known: DecidedRecords) -> Iterator[_WorkPair]:
-        """The works of each pair, if both records are there and have not changed; others are refused."""
+        """Yield the works of each pair whose records are there and have not changed. Other pairs are refused, and APART
+        pairs of one work.
+        """
         for pair in pairs:
             then = "the pair is not joined" if pair.word == TOGETHER else "the rules decide about the pair"
             ends = [record for end in pair.ends if (record := known.find(end))]
@@ -243,7 +246,7 @@ class AppliedDecisions:
                 yield _WorkPair(pair, one, other)
 
     def _is_hindered(self, pair: _WorkPair) -> bool:
-        """Whether a record of the pair joins no other, so that the pair is refused."""
+        """Whether a record of the pair has the decision APART, so that it joins no other; then the pair is refused."""
         for work, end in zip(pair[1:], pair.decision.ends, strict=True):
             if self._code[work] == _CODES[APART]:
                 self._refuse(
@@ -253,8 +256,8 @@ class AppliedDecisions:
         return False
 
     def _admitted(self, cluster: Numbers) -> Iterator[_WorkPair]:
-        """The pairs that are together without those that would bring a pair that is APART into one cluster, which are
-        refused. Of two such pairs the first one is admitted.
+        """Yield the pairs that are TOGETHER, in order; refuse each that, with the earlier ones, would bring a pair that
+        is APART into one cluster.
         """
         if not self._apart:
             yield from self._together
@@ -319,12 +322,12 @@ class AppliedDecisions:
         return f"no other row of its group with {TOGETHER} is applied ({rows[0]}: {self._faults[rows[0]]}{more})"
 
     def check(self, cluster: Numbers, rank: Numbers, by_rules: Numbers) -> None:
-        """Refuse each decision REMOVE whose record is kept all the same, because no other record of the cluster is
-        kept, and each pair TOGETHER whose records are in two clusters, because people decided to keep both.
+        """Refuse each decision REMOVE whose record is kept all the same, because no other record of its cluster is
+        kept, and each pair TOGETHER whose records are in two clusters. Adds to `refused` and `remarks`, and sorts both;
+        raises nothing.
 
-        `rank`: rank of each record in its cluster; rank 1 is kept. `by_rules`: the same without decisions KEEP, which
-        shows the records about which nobody decided and that are removed because of one. Adds to `refused` and
-        `remarks`, and sorts both; raises nothing.
+        `rank`: rank of each record in its cluster; rank 1 is kept. `by_rules`: the rank that each record would have
+        without decisions KEEP: if a KEEP removes the record that the rules would keep, a remark says so.
         """
         of_work = cluster[self._first]
         are_alone = np.bincount(of_work)[of_work] == 1

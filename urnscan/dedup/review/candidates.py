@@ -56,13 +56,13 @@ class _KeptRecord(NamedTuple):
 
 
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """Yield batches of pairs of records that share no key and may be the same, with the columns of LOCATED_CANDIDATES,
-    in the order of their first records. Only records that are neither removed nor deleted, whose titles are similar (at
-    least 0.9) and whose descriptions do not conflict; no pair that keys connect over other records, and none of two
-    clusters that people decided to keep separate. Raises FatalError if the disk fails.
+    """Yield batches of pairs of records that no keys connect and that may be the same, with the columns of
+    LOCATED_CANDIDATES, in the order of their first records. Both records are neither removed nor deleted; they share a
+    word of an author's name, the year and the start of the title, and their descriptions do not conflict. Pairs of two
+    clusters that people decided to keep separate are left out; other pairs may be missed. Raises FatalError if the disk
+    fails.
 
-    `progress` is called with the search for records that share name, year and start of title, and with their
-    comparison. Memory holds twelve bytes for each word of a name, and the descriptions of records that share a word.
+    `progress` shows two stages: the search, and the comparison.
     """
     progress.on_stage(Stage("looking for candidates"))
     records = [*_sharing_records(clustering)]
@@ -87,7 +87,9 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
 
 
 def _sharing_records(clustering: Clustering) -> Iterator[_KeptRecord]:
-    """The records that share a name, with year and beginning of the title, with another one. Raises FatalError."""
+    """Yield the records that share a word of an author's name, the year and the start of the title with another one.
+    Raises FatalError.
+    """
     keys, owners = _keys(clustering)
     known, counts = np.unique(keys, return_counts=True)
     is_shared = np.isin(keys, known[counts > 1])
@@ -128,7 +130,9 @@ def _pairs(
     is_settled: Callable[[_KeptRecord, _KeptRecord], bool],
     on_record: Callable[[int], object],
 ) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
-    """The pairs of a block that may be the same, in dump order, and their similarity; without those that need no comparison."""
+    """Yield the pairs of a block that may be the same, the earlier record first, and their similarity; without pairs
+    that are settled.
+    """
     for at, one in enumerate(block):
         on_record(1)
         for other in block[at + 1 : at + 1 + _NEAR]:
@@ -170,7 +174,9 @@ def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
 
 
 def _keys_of(description: Description) -> Sequence[int]:
-    """A key for each word of the names of the authors; empty if author, year or title is missing."""
+    """A hash for each long word of the names of the authors, with the year and the start of the title; empty if author,
+    year or title is missing.
+    """
     title, year = features(description).title, _year(description)
     if not (title and year and description.author):
         return ()

@@ -77,9 +77,9 @@ class DecidedRecords:
         decided; None if no record has these bytes.
 
         If the run has the dump of `record`, that dump is searched first, then the dumps in which no decision names a
-        record with these bytes. If not, dumps with the same file name are searched first, then all. If as many records
-        are found as decisions name in the dump of `record` with these bytes, the first is for the first, and so on;
-        otherwise the record with the nearest number is returned.
+        record with these bytes. If not, dumps with the same file name are searched first, then all. Of several records,
+        the one with the nearest number is returned; but equal records keep their order if decisions name as many of
+        them as are found.
         """
         alike = self._alike.get(record.digest, [])
         if record.place in self._places:

@@ -129,10 +129,10 @@ def read_decisions(*paths: str | os.PathLike[str]) -> Decisions:
     """Read tables whose column `decision` people have edited, and return their decisions; rows with an empty `decision`
     are left out.
 
-    A table is CSV, or TSV, as spreadsheets save it: the table of `--review`, of its page, of `--candidates` or of
-    clusters (`kept` means keep, `removed` remove, `alone` nothing), or another table with the same columns. Raises
-    FatalError, with file and line, for a file that cannot be read or has other columns or decisions, and for rows that
-    contradict each other, in a single file or in two.
+    A table is CSV or TSV: that of `--review`, of its page, of `--candidates` or of clusters (there, `kept` means keep,
+    `removed` remove, `alone` nothing), or another one with the same columns. Raises FatalError for a file that cannot
+    be read or lacks a column, for an unknown decision, and for rows that contradict each other, in a single file or in
+    two.
     """
     tables = [read_table(path, "the decisions") for path in dict.fromkeys(map(os.fsdecode, paths))]
     if page := next((table for table in tables if table.is_page), None):
@@ -199,7 +199,7 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
 
 
 def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Record:
-    """The record that these columns name. Raises FatalError if its number is none."""
+    """The record that these columns name. Raises FatalError if its number is not in digits."""
     source, member, number, digest = (cells[column] for column in columns)
     if not (number.isascii() and number.isdigit()):
         raise FatalError(f"{where}: record must be a number, not {number!r:.80}")
@@ -207,7 +207,7 @@ def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Rec
 
 
 def _consistent(decisions: Iterable[Decision]) -> Sequence[Decision]:
-    """Decisions about records without those that say nothing new. Raises FatalError if two contradict each other.
+    """Decisions about records, each record once for each table. Raises FatalError if two contradict each other.
 
     Numbers of components are those of a run, so they are compared only within one table.
     """
@@ -246,7 +246,9 @@ def _contradiction(one: Decision | PairDecision, other: Decision | PairDecision,
 
 
 def _check_pairs(records: Iterable[Decision], pairs: Iterable[PairDecision]) -> None:
-    """Raise FatalError if a pair is APART that other rows make one work, perhaps over other records."""
+    """Raise FatalError if a pair is APART and rows with TOGETHER make its records one work, directly or over other
+    records.
+    """
     # Records and groups; each leads to the next one.
     leaders: dict[object, object] = {}
     # For each record, a row that says TOGETHER.

@@ -49,8 +49,8 @@ class Beginning(NamedTuple):
 
 
 class Excerpts:
-    """Makes excerpts (the start of the text) of records for a page. The options of a run decide which names in a
-    record, URNs and keys, are in `Excerpt.spellings`.
+    """Makes excerpts (the start of the text) of records for a page. The options of a run decide which URNs and keys are
+    in `Excerpt.spellings`.
     """
 
     def __init__(self, options: Options, policy: Policy) -> None:
@@ -60,9 +60,7 @@ class Excerpts:
         self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
 
     def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
-        """Return the excerpts of records, in their order. Their texts are scanned together, because a scan costs more
-        than a record.
-        """
+        """Return the excerpts of records, in their order. One call for many records is faster than a call for each."""
         spellings: list[list[tuple[str, str]]] = [[] for _ in records]
         texts = [data for _, data, _ in records]
         owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]
@@ -85,7 +83,9 @@ class Excerpts:
         return [_excerpt(record, of_record) for record, of_record in zip(records, spellings, strict=True)]
 
     def _own(self, record: Beginning) -> Iterator[Own]:
-        """Record-level identifiers of a record; empty for a record that cannot be read without the wrapper of the dump."""
+        """Yield the record-level identifiers of a record; none if neither they nor keys count, or if it cannot be read
+        without the wrapper of the dump.
+        """
         if not (record.dump.own or self._has_keys):
             return
         reader = record.dump.format.reader(own=True, keys=self._has_keys)

@@ -61,7 +61,7 @@ class _ExcerptFile:
             self._ends[number] = start, self._file.tell()
 
     def __getitem__(self, number: int) -> Excerpt:
-        """Read an excerpt; nothing is kept any more. Raises FatalError."""
+        """Read an excerpt; after the first call, `keep` must not be called. Raises FatalError."""
         start, end = self._ends[number].tolist()
         with as_fatal(self._name):
             self._file.seek(start)
@@ -93,7 +93,8 @@ def page_of(
     """Yield the bytes of the page of `--review`, in pieces; a page without records if there are none.
 
     `again` reads the records, `excerpts` prepares their text. `folder` returns the folder for a temporary file of the
-    excerpts. Raises FatalError if the disk is full, or if a record cannot be read again or has changed.
+    excerpts. Raises FatalError if the disk is full, or if a record cannot be read again or has changed; records of more
+    than 64 KiB are not checked.
     """
     table, candidates = review.table(), pairs.table()
     schema = REVIEW if candidates is None else PAGE
@@ -132,15 +133,15 @@ def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _ends(pairs: pa.RecordBatch) -> pa.RecordBatch:
-    """The records of pairs: the first and the other one of each."""
+    """The records of pairs, two rows for each: the first and the other one."""
     order = number_array(np.arange(2 * len(pairs)).reshape(2, -1).T.ravel())
     columns = [pa.concat_arrays([pairs.column(name), pairs.column(f"other_{name}")]).take(order) for name in _RECORD]
     return pa.RecordBatch.from_arrays(columns, names=_RECORD)
 
 
 def _keep_excerpts(kept: _ExcerptFile, records: pa.RecordBatch, again: SecondReading, excerpts: Excerpts) -> Numbers:
-    """Read the records, and keep the excerpt of each once. Returns the number of the excerpt of each record, which may stand in
-    several pairs. Raises FatalError, also if a record has changed.
+    """Read the records, and keep the excerpt of each once, though it may be in several pairs. Returns for each row of
+    `records` the number of its excerpt. Raises FatalError, also if a record has changed.
     """
     dump_of, start, length = (numbers(records.column(name)) for name in LOCATION.names)
     places, first, of_record = np.unique(np.stack([dump_of, start]), axis=1, return_index=True, return_inverse=True)

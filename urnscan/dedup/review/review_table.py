@@ -73,7 +73,9 @@ class Review:
         self._batches: list[pa.RecordBatch] = []
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Add the rows of `Clustering.rows` that people should see; `dump` is the dump of all rows."""
+        """Add those of `rows`, from `Clustering.rows`, that people should see; the column `decision` becomes a proposal
+        (`kept` -> `keep`). `dump` is the dump of all rows.
+        """
         shown = rows.filter(flag_array(self._is_shown[numbers(rows.column("component"))]))
         if not len(shown):
             return
@@ -109,8 +111,8 @@ class ShownPairs:
         """Number of collected pairs that are not shown, because they are less similar."""
 
     def take(self, rows: pa.RecordBatch) -> None:
-        """Add rows with the columns of LOCATED_CANDIDATES, and drop the least similar pairs if there are more than
-        MOST_PAIRS.
+        """Add rows with the columns of LOCATED_CANDIDATES. Of more than MOST_PAIRS pairs, the least similar are
+        dropped.
         """
         table = pa.concat_tables([self._rows, pa.Table.from_batches([rows])]).unify_dictionaries().combine_chunks()
         if len(table) > MOST_PAIRS:
