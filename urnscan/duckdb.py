@@ -69,10 +69,9 @@ def register(
     `urnscan.urn.problems.PROBLEMS` with "; " between them, or the code of `urnscan.InvalidURN` if the value is not a
     URN; NULL without problems. `urn_find` returns a list: the canonical forms of the URNs in a text, from left to
     right, empty without URNs; `urn_count` returns their number. `urn_explain` returns a struct with the fields of
-    `Explanation`, as `urnscan.explain` does; each different text takes some 0.1 ms, a hundred times as long as in the
-    other functions. The options are those of `urnscan.scan`, and each function uses the options that matter for it. A
-    second call replaces the functions. Raises ArgumentError for invalid options, FatalError for a file of rules that
-    cannot be read.
+    `Explanation`, as `urnscan.explain` does, but slowly. The options are those of `urnscan.scan`, and each function
+    uses the options that matter for it. A second call replaces the functions. Raises ArgumentError for invalid options,
+    FatalError for a file of rules that cannot be read.
 
     >>> import duckdb, urnscan.duckdb
     >>> with duckdb.connect() as connection:

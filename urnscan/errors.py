@@ -127,7 +127,7 @@ def checks_options(function: _Function) -> _Function:
 
 
 def _wrong_call(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
-    """The reason why the arguments do not fit the signature of a function; empty if they fit."""
+    """Why the arguments do not fit the signature of a function; empty if they fit."""
     import inspect  # noqa: PLC0415 (only a wrong call needs it)
 
     try:
@@ -255,9 +255,9 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
     """A remark about an input or a member that is not a failure: it is in `report.notes`, not in `report.failures`, and
     the exit status does not change. The command prints the first 20.
 
-    Examples: a file was scanned as raw bytes, though it has a form (only if this form stores text unpacked; otherwise
-    text is lost, which is a failure); an input is a table of an earlier run, or an output of this run and not scanned;
-    the Parquet files of a Delta or Iceberg table were scanned with their removed rows.
+    Examples: a file was scanned as raw bytes, though it has a form (one that stores text unpacked, so no text is lost);
+    an input is a table of an earlier run, and was scanned; an input is an output of this run, and was not; the Parquet
+    files of a Delta or Iceberg table were scanned with their removed rows.
     """
 
     most_told = 20

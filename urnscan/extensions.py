@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
 
 def extensions(group: str) -> list[EntryPoint]:
-    """The entry points of a group, such as "urnscan.formats", in all installed packages, sorted by name; empty if none.
-
-    `load` of an entry point imports the package, and raises every error of the import.
+    """Return the entry points of a group, such as "urnscan.formats", in all installed packages, sorted by name; empty
+    if there are none. `load` of an entry point imports the package, and raises every error of the import.
     """
     # `importlib.metadata` takes 40 ms to load, a tenth of a run on a small file. Most environments do not need it.
     heading = f"[{group}]".encode()

@@ -58,9 +58,9 @@ def show_if_wanted(
     """Show a progress bar, from half a second after this call until `stack` is closed, and return the functions that
     move the bar. Without a bar, they do nothing.
 
-    `wanted`: True, False, or None for a bar in a notebook and in an interactive session on a terminal. `stage` is the
-    name of the first stage. `total` returns the number of bytes that will be read, or None if unknown; it is called
-    only if there is a bar.
+    `wanted`: True, False, or None for a bar only in a notebook or an interactive session on a terminal. `stage`: name
+    of the first stage. `total` returns the number of bytes that will be read, or None if unknown; it is called only if
+    there is a bar.
     """
     in_notebook = _is_in_notebook()
     if wanted is None:

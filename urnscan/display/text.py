@@ -178,11 +178,11 @@ def hints(
     """A list with a sentence for each option that would change the result of a run, according to its counts; empty if
     none would.
 
-    `option` gets the name and the value of an option (True for a flag), and returns them in the form that the user
-    types, such as `--trim`. `rejects` is the option or call that lists rejects (texts that are nearly URNs); no
-    sentence advises it if `has_rejects`, because the run listed them. `untrimmed` is the number of classes that fit
-    their namespaces only after trimming; 0 or None: not mentioned. `joinable` is how many fewer classes the equivalence
-    `namespace` would make; 0 or None (unknown): no sentence.
+    `option` gets the name and the value of an option (True for a flag), and returns them as the user types them:
+    `--trim`. `rejects`: the option or call that lists rejects (texts that are nearly URNs); no sentence advises it if
+    `has_rejects`, because the run listed them. `untrimmed`: number of classes that fit their namespaces only after
+    trimming; 0 or None: not mentioned. `joinable`: how many fewer classes the equivalence `namespace` would make; 0 or
+    None (unknown): no sentence.
     """
     trim, rfc8141 = option("trim", True), option("syntax", "rfc8141")
     sentences = (
@@ -201,8 +201,8 @@ def _sentence(hint: _Hint, count: int | None, option: str = "") -> str:
 
 
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """HTML table with a row for each of `rows` (at least one) below the column names. Numbers are aligned right and
-    have thousands separators; None is an empty cell.
+    """HTML table with a row for each of `rows` (at least one) below the column names. Numbers are aligned right, with
+    thousands separators; a float has one decimal; None is an empty cell.
     """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))
@@ -211,7 +211,7 @@ def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def html_fields(fields: Iterable[tuple[str, object]]) -> str:
-    """HTML table with a row for each pair of name and value, without pairs whose value is None or empty."""
+    """HTML table with a row for each pair of name and value, without pairs whose value is None, `""` or `()`."""
     rows = (
         f"<tr><th {_LEFT}>{html_text(name)}</th>{_cell(value)}</tr>"
         for name, value in fields

@@ -44,7 +44,7 @@ class Carry:
                 pass
 
     def _take(self, record: int, format_: str, data: bytes, tags: tuple[str, ...]) -> None:
-        """Keep the fields of a removed record for the kept record."""
+        """Keep the fields of a removed record for the kept record, or add it to `refused`."""
         try:
             fields = fields_of(format_, data, tags)
         except NotChangedError as error:
@@ -53,9 +53,9 @@ class Carry:
             self._fields[int(self._clustering.cluster[record])] += fields
 
     def places(self) -> Iterator[Places]:
-        """Yield, batch by batch, where each record is in its dump, and whether it stays. A kept record that gets fields
-        has a function in `Places.changes` that adds them, and counts them in `fields`, when the copy is written. Raises
-        FatalError if the disk fails.
+        """Yield, batch by batch, where each record is in its dump, and whether it stays. For a kept record that gets
+        fields, `Places.changes` has a function that adds them when the copy is written. Raises FatalError if the disk
+        fails.
         """
         places = self._clustering.places()
         record = 0

@@ -49,9 +49,7 @@ class _Span(NamedTuple):
 
 
 def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
-    """Take batches from `places` until they have `count` records, which is the number of records of the next dump, and
-    yield these batches.
-    """
+    """Yield the batches of the next dump in `places`: as many as have its `count` records together."""
     while count:
         batch = next(places)
         count -= len(batch.start)
@@ -61,10 +59,10 @@ def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
 def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, write: Write) -> None:
     """Write a dump to `write`, without the records that do not stay. Records in `Places.changes` are changed.
 
-    `buffer` has the bytes of the dump, and is consumed; `places` has all its records that can be read, in order.
-    Together with a record, the white space and the `separator` of the format (the comma of a JSON array) before it are
-    left out; if no earlier record is kept, those after it instead. Everything else stays: wrapper, comments, damaged
-    records. Raises the errors of `write`.
+    `buffer` has the bytes of the dump, and is consumed; `places` has all its records that can be read, in order. The
+    white space and the `separator` of the format (the comma of a JSON array) before a record are left out with it; if
+    no earlier record is kept, those after it. Everything else stays: wrapper, comments, damaged records. Raises the
+    errors of `write`.
     """
     # End of the previous record.
     end = 0
@@ -130,10 +128,8 @@ class _WriteBuffer:
 
 
 def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
-    """Records in spans: neighbours that stay, with all bytes between; neighbours that go and follow each other
-    directly.
-
-    The first record that goes is a span by itself if bytes come before it: its own last byte counts then.
+    """Group neighbouring records into spans: records that stay, with the bytes between them, or records that are left
+    out and follow each other directly. A changed record is a span by itself.
     """
     if not len(places.start):
         return
@@ -154,10 +150,10 @@ def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:
-    """Remove the separator at the end of the bytes before a record, with the white space around the separator."""
+    """Return the bytes before a record without the separator at their end, and without the white space around it."""
     return gap.rstrip(_BLANK).removesuffix(separator).rstrip(_BLANK)
 
 
 def _without_first(gap: bytes, separator: bytes) -> bytes:
-    """Remove the separator at the start of the bytes after a record, with the white space around the separator."""
+    """Return the bytes after a record without the separator at their start, and without the white space around it."""
     return gap.lstrip(_BLANK).removeprefix(separator).lstrip(_BLANK)

@@ -42,7 +42,7 @@ class JoinedDumps:
         self._begins = False
 
     def begin(self, line_ends: int) -> None:
-        """Begin another dump. If its next bytes are not the first of all, line ends are written before them, so that at
+        """Begin another dump. If bytes were written before, line ends are written before its first bytes, so that at
         least `line_ends` are there, together with those at the end of the earlier dump.
         """
         self._begins = bool(self._tail)
@@ -100,10 +100,11 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._clean_up.close()
 
     def foresee(self, inputs: Iterable[Input | SourceError], others: Iterable[str] = ()) -> list[str]:
-        """Check before the dumps are read that all files can be written, and return their paths. `others` are the paths
-        of the other outputs of the run.
+        """Check before the dumps are read that all files can be written, and return their paths. `others`: paths of the
+        other outputs of the run.
 
-        Raises FatalError for a file that cannot be written, or that is also an input or another output.
+        Raises FatalError for a file that cannot be written, that is also an input or another output, or that would be
+        the output for two inputs.
         """
         sources = [source for source in inputs if not isinstance(source, SourceError)]
         if self._folder is not None:
@@ -143,7 +144,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         """Check that a dump of an input can be written after the earlier dumps, and remember it for the next checks.
         Raises FatalError if it cannot, for example because the file already has records in another format.
 
-        `codec` is the encoding from which the dump was decoded; None if its bytes were not decoded.
+        `codec`: the encoding from which the dump was decoded, which raises FatalError; None if its bytes were not
+        decoded.
         """
         if codec is not None:
             raise FatalError(
@@ -186,9 +188,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._outputs.append(output)
 
     def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the files to their end in work folders; they do not appear yet, and contain no metadata. Raises
-        FatalError.
-        """
+        """Write the files to their end; they do not appear before `commit`. Raises FatalError."""
         for output in self._outputs:
             output.complete()
 
@@ -216,7 +216,7 @@ def _written_name(source: Input) -> str:
 
 def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
     """Names of files for inputs with the same name, by the keys of the inputs: with as many of their folders as
-    distinguish them.
+    distinguish them. Inputs with other names are missing.
     """
     by_name: dict[str, list[Input]] = defaultdict(list)
     for source in sources:

@@ -84,7 +84,7 @@ class ReportClusters:
         return {dump: sorted(of_dump) for dump, of_dump in places.items()}
 
     def _examples(self, cluster: int) -> Sequence[tuple[Dump, _ClusterRow]]:
-        """Records of a cluster that are shown side by side, in the order of their ranks."""
+        """The records of a cluster that are shown side by side, at most three, in the order of their ranks."""
         return sorted(self._rows[cluster], key=lambda item: item[1]["cluster_rank"])[:_SIDE_BY_SIDE]
 
     def page(
@@ -168,7 +168,7 @@ def _example(row: _ClusterRow, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
 
 
 def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
-    """Options that decide which records are joined, named as on the command line."""
+    """Options for the report, named as on the command line, and their values."""
     recover = ",".join(options.recover)
     return [
         ("--equivalence", options.equivalence),

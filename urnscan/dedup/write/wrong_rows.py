@@ -23,8 +23,8 @@ class WrongRows:
         self._next = 0
 
     def rows(self, clusters: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows of WRONG for the next rows of the table of clusters, whose batches come in order; without
-        rows if no number in these records is wrong.
+        """Return the rows of WRONG for the next rows of the table of clusters, which must come in the order of the
+        table; without rows if no number in these records is wrong.
         """
         first, self._next = self._next, self._next + len(clusters)
         start, end = np.searchsorted(self._records, [first, self._next])

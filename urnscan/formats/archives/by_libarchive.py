@@ -49,9 +49,8 @@ class _Library:
     """A read handle of libarchive, for a file or a reader."""
 
     def __init__(self, formats: Sequence[str], filter_: str = "none") -> None:
-        """`formats`, `filter_`: names of libarchive for the archives and the compression that may be read.
-
-        The caller names no filter that runs programs.
+        """`formats`, `filter_`: names of libarchive for the archives and the compression that may be read. A filter
+        that runs a program must not be named.
         """
         self.ffi: Any = importlib.import_module("libarchive.ffi")
         self.error: type[Any] = importlib.import_module("libarchive.exception").ArchiveError
@@ -142,11 +141,12 @@ class _Library:
 
 
 def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterator[Member | SourceError]:
-    """Yield the files of an archive as members; `formats`: names of libarchive for the formats it may have, as "7zip".
+    """Yield the files of an archive as members; `formats`: names of libarchive for the formats that it may have, as
+    "7zip".
 
-    Links, folders and empty files are only counted. The reader of a member may be used until the next is requested.
-    Copies the bytes to a temporary file if they are not a file. Raises SourceError if the rest cannot be read; yields
-    none.
+    Links, folders and empty files are only counted. The reader of a member may be used until the next is requested. If
+    `reader` does not read a file on disk, its bytes are copied to a temporary file. Raises SourceError if the rest
+    cannot be read; an error is never yielded.
     """
     with (
         on_disk(reader, layer) as path,

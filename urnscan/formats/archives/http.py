@@ -89,7 +89,7 @@ def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | No
     `data` of its body.
 
     `(b"", start)` if it has an empty line, and does not begin like an HTTP message: then all of it is the body. None if
-    it must be read by `Body`: it has no empty line in the first bytes, begins with a line end or an interim response
+    it must be read by `Body`: it has no empty line in the first 64 KiB, begins with a line end or an interim response
     (1xx), or its body may be coded (compressed, chunked).
     """
     last = min(end, start + _HEADERS)
@@ -110,7 +110,8 @@ class Body(Reader):
     def __init__(self, message: Reader, layer: Layer) -> None:
         """`message`: reader of start line, headers and body, closed with this reader.
 
-        `layer`: names and limits of the body. The first read stores the headers in `layer.capture.head`.
+        `layer`: names and limits of the body. The first read stores the headers in `layer.capture.head`, if there is a
+        capture.
         """
         self._message = Buffer(message)
         self._layer = layer
@@ -162,7 +163,7 @@ class Body(Reader):
         return reader
 
     def _head(self) -> bytes:
-        """The next bytes with all headers, at most 64 KiB; a part of the body may follow."""
+        """The next bytes, at most 64 KiB, with the headers and perhaps a part of the body."""
         self._message.find_within(_HEAD_END, _HEADERS)
         head = self._message.head(0)
         return head if len(head) < _HEADERS else head[: head.rfind(b"\n", 0, _HEADERS) + 1]
