@@ -38,9 +38,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 @contextlib.contextmanager
 def at_shell() -> Iterator[None]:
     """Context manager in which `option` (and so each message that names an option) uses the syntax of the shell:
-    `--force`, not `force=True`.
-
-    It applies to the whole process, and ends with the context: messages then use the syntax of Python again.
+    `--force`, not `force=True`. It applies to the whole process.
     """
     global _is_at_shell  # noqa: PLW0603 (a process has one reader)
     _is_at_shell = True
@@ -96,7 +94,7 @@ def checks_options(function: _Function) -> _Function:
     """Decorator: a call that does not fit the signature of the function raises ArgumentError (which is also a
     TypeError).
 
-    Such a call has an unknown option (the message names the most similar one), or an argument is missing or
+    Such a call has an unknown option (the message names a similar one, if there is one), or an argument is missing or
     superfluous. Errors that the function itself raises pass unchanged.
 
     >>> import urnscan
@@ -244,7 +242,7 @@ class UnknownFormatError(FormatError):
 
 class RecordError(SourceError):
     """A record of a dump (an input of a deduplication) is damaged and skipped, or no record of the dump can be read. It
-    is a failure: the run goes on, except with `strict`. The command prints the first 100.
+    is a failure: the run goes on, except with `strict`. The command prints at most 20 for each input, and 100 in all.
     """
 
     most_told = 100
@@ -255,9 +253,9 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
     """A remark about an input or a member that is not a failure: it is in `report.notes`, not in `report.failures`, and
     the exit status does not change. The command prints the first 20.
 
-    Examples: a file was scanned as raw bytes, though it has a form (one that stores text unpacked, so no text is lost);
-    an input is a table of an earlier run, and was scanned; an input is an output of this run, and was not; the Parquet
-    files of a Delta or Iceberg table were scanned with their removed rows.
+    Examples: a file in a form that stores text unpacked was scanned as raw bytes; an input is a table of an earlier
+    run, and was scanned; an input is an output of this run, and was not; the Parquet files of a Delta or Iceberg table
+    were scanned with their removed rows.
     """
 
     most_told = 20
@@ -266,13 +264,13 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
 
 class OwnOutputNote(SourceNote):
     """A note, not a failure: an input is the file to which this run writes an output. What an earlier run wrote there
-    is not scanned; the run goes on, and its exit status does not change.
+    is not scanned; the exit status does not change.
     """
 
 
 class PdfNote(SourceNote):
     """A note, not a failure: a PDF was scanned as raw bytes, so its compressed text was not read, because pypdfium2 is
-    not installed. The run goes on, and its exit status does not change. The command has one line for all PDFs.
+    not installed. The exit status does not change. The command has one line for all PDFs.
     """
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
@@ -280,8 +278,8 @@ class PdfNote(SourceNote):
 
 class NoWebArchiveNote(SourceNote):
     """A note, not a failure: in a run with the option `where` (conditions on records of web archives), an input is not
-    a web archive, so nothing in it was scanned. The run goes on, and its exit status does not change. The command has
-    one line for all inputs.
+    a web archive, so nothing in it was scanned. The exit status does not change. The command has one line for all
+    inputs.
     """
 
     together = ("files are not web archives", "--where reads nothing in them")
@@ -289,8 +287,8 @@ class NoWebArchiveNote(SourceNote):
 
 class NoDumpNote(SourceNote):
     """A note, not a failure: in a deduplication, a file in a folder or an archive is skipped, because its record format
-    is unknown and it resembles none, like a README or a script. The run goes on, and its exit status does not change.
-    The command has one line for all files.
+    is unknown and it resembles none, like a README or a script. The exit status does not change. The command has one
+    line for all files.
     """
 
     together = (
@@ -343,9 +341,7 @@ def count_of(errors: Iterable[SourceError]) -> int:
 
 
 def count_in_metadata(notes: Iterable[SourceNote]) -> int:
-    """Number of notes for the metadata of outputs: the sum of their `count`, without OwnOutputNotes.
-
-    Two runs with the same inputs and options must write the same metadata, even if the first run wrote its output into
-    a folder that is an input.
-    """
+    """Number of notes for the metadata of outputs: the sum of their `count`, without OwnOutputNotes."""
+    # Two runs with the same inputs and options must write the same metadata, even if the first run wrote its output
+    # into a folder that is an input.
     return count_of(note for note in notes if not isinstance(note, OwnOutputNote))

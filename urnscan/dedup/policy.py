@@ -141,8 +141,8 @@ class Policy:
 
 
 def _most(max_class: int | str) -> int | str:
-    """Check `max_class`, and return it as an integer of at least 2, or as a percentage (text). Raises ArgumentError for
-    other values.
+    """Check `max_class`, an integer of at least 2 or a percentage, and return it. Raises ArgumentError for other
+    values.
     """
     if isinstance(max_class, str) and max_class.endswith("%"):
         if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:

@@ -50,7 +50,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 def bytes_of(text: str) -> int:
     """Number of bytes of a size in text form, rounded down. k, M, G, T are powers of 1000, and Ki, Mi, Gi, Ti powers of
-    1024, in any case.
+    1024, in upper or lower case.
 
     Raises ValueError if the text is not a size.
 
@@ -86,7 +86,7 @@ def padded(text: str, width: int, *, right: bool = False) -> str:
 
 def pointed(text: str, position: int) -> tuple[str, str]:
     r"""Return two lines: the text, and a caret below the character at `position`, an index from 0. Control characters
-    are escaped; of a long text only 60 characters before and 20 after the position are shown, with "…".
+    are escaped; of a long text only 60 characters before the position and 20 from it on are shown, with "…".
 
     >>> print(*pointed("urn:a b", 5), sep="\n")
     urn:a b

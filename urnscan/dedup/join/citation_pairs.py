@@ -64,8 +64,8 @@ class CitationPairs(NamedTuple):
 
     def places(self, cluster: Numbers, by_keys: Numbers) -> npt.NDArray[np.uint8]:
         """Return for each record the places (such as first page, or volume of a journal) of those of its pairs whose
-        two records are in the same cluster, but would not be if only keys joined records. A set of places is a number:
-        bit i (1 << i) for PLACES[i]; 0 if there are none.
+        records are in one cluster, but would not be if only keys joined records: bit i (1 << i) for PLACES[i]; 0 if
+        there are none.
 
         `cluster`: number of the cluster of each record, from 1. `by_keys`: number of the cluster that each record would
         have if only keys joined records.
@@ -135,8 +135,8 @@ def citation_pairs(
 
 
 def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield of each batch only the records whose format has a field for the journal or book of an article; batches
-    without such records are left out.
+    """Only the records whose format has a field for the host (journal or book) of an article; empty batches are left
+    out.
     """
     for records, packed in batches:
         is_citation = np.zeros(len(records), np.bool_)
@@ -147,9 +147,7 @@ def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
 
 
 def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.int64]:
-    """The hashes of the blocks that have records of several components. `block` and `component`: those of each record;
-    the hash 0 is no block.
-    """
+    """The hashes of the blocks that have records of several components; 0 is no block."""
     order = np.lexsort((component, block))
     block, component = block[order], component[order]
     known, counts = np.unique(block[group_begins(block, component)], return_counts=True)
@@ -158,7 +156,7 @@ def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.
 
 
 def _blocks(packed: pa.BinaryArray) -> Blocks:
-    """For each record, the hashes of its three blocks; 0 for a block that it has not. `packed`: the descriptions."""
+    """For each record, the hashes of its blocks, by its packed description; 0 for a block that it lacks."""
     hashes = np.zeros((len(packed), _KINDS), np.int64)
     for at, data in enumerate(packed.to_pylist()):
         description = description_of(data)
@@ -181,8 +179,8 @@ class _Member(NamedTuple):
 
 
 def _pairs(members: pa.Table) -> npt.NDArray[np.int32]:
-    """The pairs of records of the same article in `members`, the rows of a part: shape (pairs, 3), with the smaller
-    number of a record, the larger one, and the index of the place in PLACES. A pair may occur several times.
+    """The pairs of records of the same article in `members` (the rows of a part), perhaps repeated: the smaller number,
+    the larger one, and the index of the place in PLACES; shape (pairs, 3).
     """
     order = np.argsort(numbers(members.column("block").combine_chunks()), kind="stable")
     columns = (column.to_pylist() for column in members.take(number_array(order)).columns)

@@ -181,8 +181,8 @@ class _Components:
         """Whether all works of a component have the same description, so that no comparison is needed."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Two arrays of places: the first work of a component that needs no comparison, and another work of the
-        component.
+        """Pairs of works in components that need no comparison, as two arrays of places: the first work of a component,
+        and each other work of it.
         """
         place = np.flatnonzero(self._is_alike[self._number])
         lead = self._begins[self._number[place]]

@@ -149,8 +149,8 @@ def group_begins(*keys: npt.NDArray[Any]) -> Flags:
 
 
 def whole_groups(ordered: Numbers) -> Iterator[slice]:
-    """Yield the slices of a sorted array, each of about a million elements, so that a computation needs little memory.
-    Equal elements are never split between two slices.
+    """Yield the slices of a sorted array, each of about a million elements; equal elements are never split between two
+    slices.
     """
     start = 0
     while start < len(ordered):
@@ -188,10 +188,9 @@ class Edges:
         self._parts.close()
 
     def add(self, records: Numbers, urns: pa.StringArray, are_live: Flags | None = None) -> None:
-        """Append edges: numbers of records, from 0, and a canonical form or a key of each. The caller passes each pair
-        once: a repeated pair would count as two records. `are_live` has a flag for each edge: edges of deleted records
-        (False) get a number, but join nothing; None: all are live. Raises FatalError if there are more than `MOST`
-        edges, or if the disk is full.
+        """Append edges: numbers of records, from 0, and a canonical form or a key of each; no pair may be repeated.
+        `are_live` has a flag for each edge: edges of deleted records (False) get a number, but join nothing; None: all
+        are live. Raises FatalError if there are more than `MOST` edges, or if the disk is full.
         """
         if self.count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs and keys; split the dumps into several runs")

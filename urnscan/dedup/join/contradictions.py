@@ -113,14 +113,14 @@ class ComponentSplitter:
         results: Results = map,
     ) -> SplitComponents:
         """Split all components into clusters whose works do not conflict in the aspects `agree`, and return the
-        clusters; called once, after all records were added. A work is a record, or several records of N-Triples about
+        clusters; called once, after all records were added. A work is a record, or several records of N-Triples with
         the same subject.
 
-        `never`: pairs of works of the same component that are never in one cluster: two numbers from 0, the smaller
-        first. If `agree` and `never` are empty, nothing is compared: each component is a cluster, except that works of
-        components that are too large are not joined. `on_works` is called with the number of works of each batch after
-        its comparison. `results` calls the function that splits a batch, perhaps in processes. Raises FatalError if the
-        disk fails or a process dies.
+        `never`: pairs of works of a component that are never in one cluster: numbers from 0, the smaller first. If
+        `agree` and `never` are empty, nothing is compared: each component is a cluster, except that works of too large
+        components are not joined. `on_works` is called with the number of works of each batch after its comparison.
+        `results` calls the function that splits a batch, perhaps in processes. Raises FatalError if the disk fails or a
+        process dies.
         """
         # Reasons of each work.
         reasons = np.zeros(len(self._begins), np.uint16)

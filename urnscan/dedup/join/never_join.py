@@ -70,7 +70,7 @@ def never_join_of(value: object) -> NeverJoin | None:
 
 
 def _name(where: str, text: str) -> str:
-    """The URN or key in a cell. Raises FatalError for other text."""
+    """The canonical form of the URN in a cell, or the key in it. Raises FatalError for other text."""
     kind, _, name = text.partition(":")
     if kind in keys() and name:
         return text

@@ -64,15 +64,15 @@ def split(
     * `unsure`: for each supporting key, the records that share it; it joins only records that are `is_surely_same`.
     * `never`: pairs of records that are never joined; the smaller number comes first.
     * `single`: the identifiers of each record of which a work has a single one, by kind; empty: no such identifiers.
-    * `citations`: pairs of records that cite the same article.
+    * `citations`: pairs of records that describe the same article by their citations.
     * `copied`: for each number of a catalogue, the records that share it.
 
     A number of a catalogue joins no records with different URNs of a kind (two DOIs), unless identifiers in `shared`
     connect them. Records that share only a supporting key or a citation are not joined, nor are their clusters, if
     identifiers of a kind or authors differ.
 
-    Returns two lists with an element for each record. First, a number that is the same for all records of a cluster:
-    that of its first record. Second, the set of REASONS as bits, 0 without a reason.
+    Returns two lists with an element for each record: the number of the first record of its cluster, and the set of
+    REASONS as bits, 0 without a reason.
     """
     count = len(described)
     # For each record, a bit for each record that conflicts with it.
@@ -168,7 +168,7 @@ def _pairs(shared: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
 
 
 def _oppose(against: list[int], one: int, other: int) -> None:
-    """Set in `against` the bits that show that two records conflict: bit `other` of `against[one]`, and the reverse."""
+    """Set that two records conflict: bit `other` of `against[one]`, and bit `one` of `against[other]`."""
     against[one] |= 1 << other
     against[other] |= 1 << one
 

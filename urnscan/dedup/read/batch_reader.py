@@ -74,8 +74,8 @@ class BatchReader:
         return ReadBatch(rows, sorted(damaged), counts, cut_off, only_wrong, wrong, sorted(deleted.tolist()))
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
-        """The column `names` of the records, the counts of their URNs that other options would change or that were left
-        out, and the number of URNs longer than `max_length`. `count`: number of records.
+        """The column `names` of the records, counts of URNs that options left out or other options would change, and
+        the number of URNs longer than `max_length`.
 
         Each record gets each canonical form once, in the order of the first occurrences, and then its keys.
         """
@@ -138,7 +138,7 @@ def _title_of(columns: Columns, record: int) -> str | None:
 
 
 def _numbers_of(batch: Batch) -> Integers:
-    """The number in the dump, from 1, of each record of the batch, without those that were already known to be damaged."""
+    """The numbers in the dump, from 1, of the records that are not known to be damaged."""
     runs = [(first, count_of(item)) for first, item in batch.items if not isinstance(item, Damaged)]
     return np.concatenate([np.empty(0, np.int64), *(np.arange(first, first + count) for first, count in runs)])
 

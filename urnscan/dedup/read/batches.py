@@ -112,7 +112,7 @@ class Batch:
 
     @property
     def is_full(self) -> bool:
-        """Whether the batch has so many records or bytes that it is to be read before the next record is added."""
+        """Whether the batch has so many records or bytes that it must be read before the next is added."""
         return self.records >= _FULL or self.byte_count > _FULL_BYTES
 
 

@@ -23,10 +23,7 @@ class _PendingBatch(NamedTuple):
 
 
 class DumpOrder:
-    """A queue of batches and callbacks: a callback runs after all earlier batches are read and added.
-
-    Example: the number of damaged records of a dump is reported after its last batch, and not when its end is found.
-    """
+    """A queue of batches and callbacks: a callback runs after all earlier batches are read and added."""
 
     def __init__(self, workers: Workers, on_read: Callable[[int], object]) -> None:
         """`on_read` is called with the number of bytes read since the last call."""
@@ -80,8 +77,8 @@ class DumpOrder:
         return partial(self._on_read, data)
 
     def _run(self, max_batches: int) -> None:
-        """Run the callbacks at the start of the queue, until it begins with a batch and at most `max_batches` batches
-        are pending. Raises as `submit` does.
+        """Run the callbacks at the start of the queue; wait until at most `max_batches` batches are pending. Raises as
+        `submit` does.
         """
         while self._pending:
             first = self._pending[0]

@@ -139,7 +139,7 @@ class _DumpReader:
         self.failures.finish()
 
     def _document(self, place: int, source: Input, number: int, document: Document | Values | SourceError) -> None:
-        """Read a document of an input, or report why not. Raises SourceError if the rest of the input cannot be read."""
+        """Read a document of an input, or report why not. Raises SourceError and FatalError."""
         match document:
             case SourceError():
                 self._fail(place, source.name, document)
@@ -152,9 +152,7 @@ class _DumpReader:
                 self._dump(place, source, number, document)
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
-        """Read a document as a dump, or report why not. Raises SourceError if the rest of the input must not be read,
-        and FatalError.
-        """
+        """Read a document as a dump, or report why not. Raises SourceError and FatalError."""
         name = full_name(source.name, document.member)
         is_read_twice = self.outputs.need_second_reading
         spool = None
@@ -224,7 +222,6 @@ class _DumpReader:
             raise buffer.error
 
     def _settings(self, dump: Dump) -> ReadSettings:
-        """The options for reading the records of a dump."""
         policy, outputs = self.policy, self.outputs
         return ReadSettings(
             dump.format.name,

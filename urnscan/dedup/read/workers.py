@@ -110,8 +110,8 @@ class _Process:
         self._options: Options | None = options
 
     def do(self, task: Batch | Callable[[], object]) -> object:
-        """Let the process read a batch, or call a function; return the result. Raises the errors of the function, and
-        FatalError if the process has died.
+        """Let the process read a batch, or call a function, and return the result. Raises the errors of the function,
+        and FatalError if the process has died.
         """
         requests, answers = self._process.stdin, self._process.stdout
         if requests is None or answers is None:
@@ -145,9 +145,8 @@ class _Process:
 def collect_seldom() -> None:
     """Let Python search for cyclic garbage only after 50,000 new objects, and never among the objects that exist now,
     in the whole process.
-
-    Records have no cycles, and the search took a tenth of the time of their reading.
     """
+    # Records have no cycles, and the search took a tenth of the time of their reading.
     gc.freeze()
     gc.set_threshold(50_000)
 

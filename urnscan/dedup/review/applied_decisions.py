@@ -89,8 +89,8 @@ class AppliedDecisions:
         self.refused.append(_message(row, fault + outcome))
 
     def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
-        """Apply the decisions about records that have not changed, and refuse the others. A record that has changed
-        stays and joins no other, unless another row decides about it.
+        """Apply the decisions about unchanged records, and refuse the others. A changed record stays and joins no
+        other, unless another row decides about it.
         """
         decided: dict[int, Decision] = {}
         # The word that is applied comes first.
@@ -201,9 +201,9 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The rows about two records with the decision TOGETHER: an array of the numbers of the first records, and one
-        of the second. Each is the first record of its work. Rows that are refused are left out, except those that only
-        `check` refuses. Groups of records with the decision TOGETHER are not among them.
+        """The rows about two records with the decision TOGETHER that have not been refused; those that `check` refuses
+        stay. An array of the numbers of the first records, and one of the second; each is the first record of its work.
+        Groups of records with the decision TOGETHER are not among them.
         """
         return self._records([(pair.one, pair.other) for pair in self._together])
 

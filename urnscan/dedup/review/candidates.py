@@ -59,10 +59,8 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
     """Yield batches of pairs of records that no keys connect and that may be the same, with the columns of
     LOCATED_CANDIDATES, in the order of their first records. Both records are neither removed nor deleted; they share a
     word of an author's name, the year and the start of the title, and their descriptions do not conflict. Pairs of two
-    clusters that people decided to keep separate are left out; other pairs may be missed. Raises FatalError if the disk
-    fails.
-
-    `progress` shows two stages: the search, and the comparison.
+    clusters that people decided to keep separate are left out; other pairs may be missed. `progress` gets two stages.
+    Raises FatalError if the disk fails.
     """
     progress.on_stage(Stage("looking for candidates"))
     records = [*_sharing_records(clustering)]

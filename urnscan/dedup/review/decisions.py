@@ -105,7 +105,7 @@ class PairDecision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """All rows of some tables in which somebody decided, in order; no two rows contradict each other."""
+    """All decisions of people in some tables; no two contradict each other."""
 
     paths: Sequence[str]
     """Paths of the tables."""

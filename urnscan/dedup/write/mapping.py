@@ -17,8 +17,8 @@ class Redirects:
     """Finds for each removed record the record that is kept instead."""
 
     def __init__(self, clustering: Clustering) -> None:
-        """Read dump, number, ID and digest (hash of the bytes) of all kept records into memory. Raises FatalError if
-        the disk fails.
+        """Read dump, number, ID and digest (hash of the bytes) of each record that is kept instead of removed ones into
+        memory. Raises FatalError if the disk fails.
         """
         table = pa.Table.from_batches(clustering.kept(), KEPT).unify_dictionaries().combine_chunks()
         # If several records of N-Triples describe a work, all are kept: the first record represents them.

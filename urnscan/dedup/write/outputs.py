@@ -103,8 +103,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         """Check before the dumps are read that all files can be written, and return their paths. `others`: paths of the
         other outputs of the run.
 
-        Raises FatalError for a file that cannot be written, that is also an input or another output, or that would be
-        the output for two inputs.
+        Raises FatalError for a file that is also an input or another output; in a folder also for a file that cannot be
+        written, or that would be the output for two inputs.
         """
         sources = [source for source in inputs if not isinstance(source, SourceError)]
         if self._folder is not None:
@@ -144,7 +144,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         """Check that a dump of an input can be written after the earlier dumps, and remember it for the next checks.
         Raises FatalError if it cannot, for example because the file already has records in another format.
 
-        `codec`: the encoding from which the dump was decoded, which raises FatalError; None if its bytes were not
+        `codec`: the encoding from which the dump was decoded, which is a FatalError; None if its bytes were not
         decoded.
         """
         if codec is not None:

@@ -144,9 +144,9 @@ def open_archive(reader: Reader, layer: Layer, formats: Sequence[str]) -> Iterat
     """Yield the files of an archive as members; `formats`: names of libarchive for the formats that it may have, as
     "7zip".
 
-    Links, folders and empty files are only counted. The reader of a member may be used until the next is requested. If
-    `reader` does not read a file on disk, its bytes are copied to a temporary file. Raises SourceError if the rest
-    cannot be read; an error is never yielded.
+    Entries without data, such as links, folders and empty files, are only counted. The reader of a member may be used
+    until the next is requested. If `reader` does not read a file on disk, its bytes are copied to a temporary file.
+    Raises SourceError if the rest cannot be read; an error is never yielded.
     """
     with (
         on_disk(reader, layer) as path,

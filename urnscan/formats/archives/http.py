@@ -54,7 +54,9 @@ class _Coding:
     """Signature of a coded body, and of each further part of the body; None: no signature, and a single part."""
 
     def fits(self, head: bytes) -> bool:
-        """Whether a body that begins with `head` may be coded: by the signature, or else by decoding `head`."""
+        """Whether a body that begins with `head` may be coded: by the signature; without a signature, by a try to
+        decode `head`.
+        """
         if self.magic:
             return self.magic.match(head) is not None
         is_text = _CONTROL.search(head) is None
