@@ -397,6 +397,10 @@ class TestChecks:
                 "line 2: record must be a number, not 'one'",
             ),
             (
+                f"decision,component,source,member,record,digest\nkeep,1,a,,{'9' * 5_000},d0\n",
+                "line 2: record must be a number, not '999",
+            ),
+            (
                 "decision,component,source,member,record,digest\nkeep,1,a,,1,d0\nremove,1,a,,1,d0\n",
                 "lines 2 and 3 make different decisions",
             ),

@@ -27,6 +27,8 @@ _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 """Words of the table of clusters -> decisions of a person who leaves them unchanged."""
 # Only a page of --review with records in doubt has it.
 _SAVE_BUTTON = b'id="save"'
+# Digits of the number of a record, so that it fits into 64 bits.
+_MOST_DIGITS = 18
 _RECORD = ("source", "member", "record", "digest")
 _OTHER = tuple(f"other_{name}" for name in _RECORD)
 
@@ -199,9 +201,10 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
 
 
 def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Record:
-    """The record that these columns name. Raises FatalError if its number is not in digits."""
+    """The record that these columns name. Raises FatalError if its number is not 1 to 18 digits."""
     source, member, number, digest = (cells[column] for column in columns)
-    if not (number.isascii() and number.isdigit()):
+    # `int` raises ValueError for more than 4,300 digits.
+    if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
         raise FatalError(f"{where}: record must be a number, not {number!r:.80}")
     return Record((source, member), int(number), digest)
 
