@@ -79,8 +79,7 @@ def similar(word: str, words: Iterable[str]) -> Sequence[str]:
 def unknown_value(value: object, choices: Iterable[str]) -> str:
     """Return (not raise) the message about a value that is not among the choices.
 
-    It suggests the first choice that contains the value, otherwise the choice with the most similar spelling, if any is
-    similar.
+    It suggests the first choice that contains the value, otherwise a choice with a similar spelling, if there is one.
 
     >>> unknown_value("wrap", ("percent", "wraps"))
     "unknown value 'wrap'; choose from percent, wraps; is it wraps?"
@@ -139,7 +138,7 @@ class _Sentence(Exception):  # noqa: N818 (base of the classes below)
     """Exception that notebooks show as a message, without a traceback."""
 
     def _more(self) -> list[str]:
-        """Lines after the message."""
+        """Lines that a notebook shows after the message."""
         return []
 
     def _render_traceback_(self) -> list[str]:
@@ -235,8 +234,7 @@ class FormatError(SourceError):
 
 class UnknownFormatError(FormatError):
     """An input of a deduplication has an unknown record format, and was named by the user or resembles a known format.
-    It is a failure: the input is skipped, and the run goes on, except with `strict`. For other files of a folder or an
-    archive there is only a NoDumpNote.
+    It is a failure: the input is skipped, and the run goes on, except with `strict`. Other files are a NoDumpNote.
     """
 
 

@@ -117,8 +117,8 @@ class Spool:
 
 @dataclass(slots=True)
 class SummedReader:
-    """A reader that counts bytes and computes their checksum, so that two readings can be compared. It may also copy
-    the bytes into a spool (a file for the content of pipes).
+    """A reader that counts bytes and computes their checksum. It may also copy the bytes into a spool (a file for the
+    content of pipes).
     """
 
     reader: ReadInto
@@ -185,7 +185,9 @@ class SecondReading:
                 yield (dump, start), buffer.take(length)
 
     def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
-        """Open dumps, in dump order. Raises FatalError for a dump that is missing or cannot be read."""
+        """Yield dumps, in dump order, each with a reader of its bytes. Raises FatalError for a dump that is missing or
+        cannot be read.
+        """
         for source, of_source in itertools.groupby(dumps, lambda dump: dump.source):
             pending = deque(of_source)
             while self.spool is not None and pending and (start := pending[0].spooled) is not None:
@@ -208,5 +210,5 @@ class SecondReading:
 
 
 def changed(dump: Dump) -> FatalError:
-    """Return the error for a dump whose second reading gives different bytes; raises nothing."""
+    """Return (not raise) the error for a dump whose second reading gives different bytes."""
     return FatalError(f"{dump.name}: has changed during the run; run again when nothing writes to it")

@@ -68,7 +68,7 @@ def public_user(scheme: str, user: str) -> str:
 
 
 def _without_parameters(text: str) -> str:
-    """The text without secret parameters of addresses. A parameter ends where the value ends."""
+    """The text without the secret parameters of addresses in it, such as `sig=…`."""
     parts: list[str] = []
     at = 0
     while match := _PARAMETER.search(text, at):

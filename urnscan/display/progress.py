@@ -164,7 +164,7 @@ def open_bar(
 
 
 def _bar_options(stage: Stage) -> dict[str, Any]:
-    """Arguments for tqdm."""
+    """Keyword arguments of tqdm for the bar of a stage."""
     return {
         "desc": stage.name,
         "total": stage.total,
@@ -179,8 +179,8 @@ def _bar_options(stage: Stage) -> dict[str, Any]:
 
 
 def _bar_format(columns: int | None, total: int | None, seconds: float) -> str | None:
-    """The layout of a bar for tqdm; None for the default layout. In the first second, the remaining time is left
-    out.
+    """The layout of a bar for tqdm; None (the default layout) if `total` is None. In the first second, the remaining
+    time is left out.
     """
     if total is None:
         return None
@@ -205,7 +205,9 @@ def without_bar() -> Iterator[None]:
 
 
 def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
-    """Show a bar in the output of a notebook cell, after half a second."""
+    """Show a bar in the output of a notebook cell, from half a second after this call until `stack` is closed. Returns
+    the functions that move it.
+    """
     from IPython.display import display  # noqa: PLC0415 (installed wherever a notebook runs)
     from tqdm.notebook import tqdm  # noqa: PLC0415 (as above)
 
@@ -230,7 +232,7 @@ def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
         show()
 
     def close() -> None:
-        """Remove the bar, so that a saved notebook does not contain the bar."""
+        """Remove the bar."""
         bar.close()
         bar.container.close()
         for handle in handles:

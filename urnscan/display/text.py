@@ -26,7 +26,7 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'
 
 def printable(text: str) -> str:
     r"""Return the text with each control character, line break, tab, and invisible character of direction or format
-    escaped as in Python (`\x1b`, `\n`, `\u202e`), so that names and contents of files cannot control the terminal.
+    escaped as in Python (`\x1b`, `\n`, `\u202e`).
     """
     return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 

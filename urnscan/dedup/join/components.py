@@ -235,7 +235,7 @@ class _Trust(NamedTuple):
     by_urn: bool
 
     def levels(self, names: pa.StringArray) -> Levels:
-        """Trust in each identifier: SURE, OTHER, COPIED or UNSURE."""
+        """Trust in each identifier by its prefix: SURE, OTHER, COPIED or UNSURE."""
         level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int8)
         for trust, prefixes in ((UNSURE, self.unsure), (COPIED, self.copied)):
             for prefix in prefixes:

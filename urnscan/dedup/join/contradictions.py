@@ -31,9 +31,8 @@ _IN_MEMORY = 1 << 26
 
 @dataclass(frozen=True, slots=True)
 class SplitComponents:
-    """Clusters of all components, and the reasons why people should look at records, mostly because records of a
-    component are in different clusters. A component is a group of records that keys connect. Records of all dumps
-    together are numbered from 0.
+    """Clusters of all components (groups of records that keys connect), and the reasons why people should look at
+    records. Records of all dumps together are numbered from 0.
     """
 
     joined: Sequence[Pair]

@@ -91,10 +91,10 @@ def never_joined_works(
     work: Numbers,
     component: Numbers,
 ) -> list[tuple[int, int]]:
-    """Return the pairs of works that are never joined: one work has an identifier of a pair in `pairs`, the other work
-    has the other identifier, and both works are in the same component (group that keys connect). Each pair of numbers
-    occurs once, the smaller number first; the pairs are sorted. A work is a record, or all records with the same
-    subject (N-Triples). Works are numbered from 0, components from 1.
+    """Return the pairs of works that are never joined, sorted, the smaller number of each pair first: one work has an
+    identifier of a pair in `pairs`, the other work has the other identifier, and both are in the same component (group
+    that keys connect). A work is a record, or all records with the same subject (N-Triples). Works are numbered from 0,
+    components from 1.
 
     `pairs`: identifiers as in the column `names` of the rows. `batches`: for each batch of records their dump, their
     numbers among the records of all dumps, from 0, and their rows. `work`: number of the work of each record.

@@ -15,10 +15,7 @@ from urnscan.stores.input import Input
 
 
 class DumpFormats:
-    """Recognises the formats of dumps, and makes the errors and notes about documents that are not dumps. A document
-    that resembles no format is an error if it is an input that the user named, and gives a note if it is in a folder or
-    an archive. A document that resembles a format, but cannot be read, is always an error.
-    """
+    """Recognises the formats of dumps, and makes the errors and notes about documents that are not dumps."""
 
     def __init__(self, record: str | None, named: Collection[str]) -> None:
         """`record`: name of the format that the user chose. `named`: names of the inputs that the user named; all other
@@ -40,7 +37,7 @@ class DumpFormats:
         """Return the error or note about a document whose format is unknown (`format_` is None) or not read:
         FormatError for `format_`, with the advice how to convert it; UnknownFormatError if `data`, the start of the
         document, resembles a format, or if the document is an input that the user named; otherwise a NoDumpNote.
-        `name`: name of the document in messages. Raises nothing.
+        `name`: name of the document in messages.
         """
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")

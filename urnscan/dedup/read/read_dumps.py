@@ -242,7 +242,7 @@ class _DumpReader:
         self.records.add(dump, dump_number, batch)
 
     def _check(self, place: int, dump: Dump) -> None:
-        """Report a dump without a record in the format that the user named. Raises FatalError."""
+        """Report a dump that has bytes, but no record in the format that the user named. Raises FatalError."""
         if not dump.records + dump.damaged and dump.byte_count:
             reason = f"no record in {dump.format.title} format; leave out {option('record', None)} to have the format recognised"
             self.failures.add(place, dump.source.name, FormatError(dump.name, reason))

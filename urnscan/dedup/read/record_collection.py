@@ -63,9 +63,7 @@ class RecordCollection:
 
     @property
     def deleted(self) -> Numbers:
-        """Numbers of the deleted records among the records of all dumps, from 0, ascending; empty if there are none.
-        Deleted records join nothing.
-        """
+        """Numbers of the deleted records among the records of all dumps, from 0, ascending; empty if there are none."""
         return np.concatenate([np.empty(0, np.int32), *self._deleted])
 
     def close(self) -> None:

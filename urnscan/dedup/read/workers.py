@@ -103,9 +103,10 @@ class Workers:
 
 
 class _Process:
-    """A process that reads batches, without running the script of the caller again (as `multiprocessing` does)."""
+    """A process that reads batches and calls functions."""
 
     def __init__(self, options: Options) -> None:
+        # `multiprocessing` would run the script of the caller again.
         self._process = start_python("-c", _SERVE, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self._options: Options | None = options
 
@@ -152,8 +153,8 @@ def collect_seldom() -> None:
 
 
 def serve() -> None:
-    """Work as a process of `Workers`: receive batches and functions at standard input, read or call them, and send back
-    the results or exceptions, until the pipe is closed.
+    """Work as a process of `Workers`: receive the options, then batches and functions, at standard input, read or call
+    them, and send back the results or exceptions, until the pipe is closed.
     """
     collect_seldom()
     # The parent process gets the signal, too, and ends this process.

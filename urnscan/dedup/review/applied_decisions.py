@@ -150,14 +150,14 @@ class AppliedDecisions:
         return is_applied
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
-        """Return the number of the cluster of each record after the decisions. `cluster`: the same before the
-        decisions; no pair that is APART is in one cluster there. `shared_edges`: edges (record and key) of the keys
-        that several records share. `same_work`: pairs of records of the same work.
+        """Return the number of the cluster of each record after the decisions. `cluster`: the same before; no pair that
+        is APART is in one cluster there. `shared_edges`: edges (record and key) of the keys that several records share.
+        `same_work`: pairs of records of the same work.
 
         A record that is APART is a cluster by itself, and so is each record with the decision KEEP except the first of
-        its cluster. Records of a group that are TOGETHER are a cluster; keys join no other record to it. The records
-        that remain in a changed cluster are joined where they still share keys. A pair that is TOGETHER joins its
-        records as a shared key does, except if that joins a pair that is APART; then the row is added to `refused`.
+        its cluster. Records of a group that are TOGETHER are a cluster; keys join no other record to it. The other
+        records of a changed cluster are joined where they still share keys. A pair that is TOGETHER joins its records
+        as a shared key does; if that joins a pair that is APART, the row is added to `refused` instead.
         """
         self._together = [*self._admitted(cluster)]
         pairs = self.pairs
@@ -224,7 +224,7 @@ class AppliedDecisions:
                 yield min(pair.one, pair.other), max(pair.one, pair.other)
 
     def _records(self, works: Sequence[tuple[int, int]]) -> Pair:
-        """The first records of pairs of works."""
+        """Pairs of works as pairs of records: the first record of each work."""
         one, other = np.array(works, np.int32).reshape(-1, 2).T
         return self._first[one], self._first[other]
 

@@ -39,7 +39,9 @@ class DecidedRecords:
     """
 
     def __init__(self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]]) -> None:
-        """`batches`: rows of all records, with their digests. Raises the errors of `batches`."""
+        """`batches`: for each batch of records their dump, their numbers, and their rows with digests. Raises the
+        errors of `batches`.
+        """
         named = [decision.record for decision in decisions.records]
         named += [end for pair in decisions.pairs for end in pair.ends]
         pending: dict[Place, set[int]] = defaultdict(set)

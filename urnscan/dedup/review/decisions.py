@@ -210,15 +210,13 @@ def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Rec
 
 
 def _consistent(decisions: Iterable[Decision]) -> Sequence[Decision]:
-    """Decisions about records, each record once for each table. Raises FatalError if two contradict each other.
-
-    Numbers of components are those of a run, so they are compared only within one table.
-    """
+    """Decisions about records, each record once for each table. Raises FatalError if two contradict each other."""
     # By the record, then by the file.
     known: dict[Record, dict[str, Decision]] = {}
     for decision in decisions:
         of_record = known.setdefault(decision.record, {})
         for earlier in of_record.values():
+            # Numbers of components are those of a run, so they are compared only within one table.
             has_group = decision.word == TOGETHER and earlier.row.path == decision.row.path
             if earlier.word != decision.word or (has_group and earlier.component != decision.component):
                 raise _contradiction(earlier, decision, f"one record ({decision.record.name})")

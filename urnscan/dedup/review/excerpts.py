@@ -60,7 +60,7 @@ class Excerpts:
         self._key_reader = KeyReader(policy.keys if policy.has_keys else (), 0)
 
     def of(self, records: Sequence[Beginning]) -> list[Excerpt]:
-        """Return the excerpts of records, in their order. One call for many records is faster than a call for each."""
+        """Return the excerpts of records, in their order."""
         spellings: list[list[tuple[str, str]]] = [[] for _ in records]
         texts = [data for _, data, _ in records]
         owner: list[tuple[int, str | None]] = [(at, None) for at in range(len(records))]

@@ -92,9 +92,9 @@ def page_of(
 ) -> Iterator[bytes]:
     """Yield the bytes of the page of `--review`, in pieces; a page without records if there are none.
 
-    `again` reads the records, `excerpts` prepares their text. `folder` returns the folder for a temporary file of the
-    excerpts. Raises FatalError if the disk is full, or if a record cannot be read again or has changed; records of more
-    than 64 KiB are not checked.
+    `again` reads the records, `excerpts` prepares their text. `folder` returns the folder for a temporary file. Raises
+    FatalError if the disk is full, or if a record cannot be read again or has changed; records of more than 64 KiB are
+    not checked.
     """
     table, candidates = review.table(), pairs.table()
     schema = REVIEW if candidates is None else PAGE

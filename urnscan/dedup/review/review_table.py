@@ -43,8 +43,7 @@ _PROPOSED = {"alone": KEEP, "kept": KEEP, "removed": REMOVE, "apart": APART}
 
 
 def shown_digests(digests: npt.NDArray[np.int64]) -> pa.StringArray:
-    """Return digests (hashes of records) in the form of tables: `d` and 16 hexadecimal digits, so that spreadsheets do
-    not read numbers.
+    """Return digests (hashes of records) in the form of tables: `d` and 16 hexadecimal digits.
 
     >>> shown_digests(np.array([0, -1])).to_pylist()
     ['d0000000000000000', 'dffffffffffffffff']
@@ -88,8 +87,8 @@ class Review:
     def table(self) -> pa.RecordBatch | None:
         """Return all added records, sorted by component, cluster and rank, and forget them; None without records.
 
-        The columns are the columns of REVIEW, then `cluster_rank`, `length` and `dump`: rank in the cluster, number of
-        bytes, and index of the dump, from 0.
+        Columns: those of REVIEW, then `cluster_rank`, `length` and `dump`: rank in the cluster, number of bytes, and
+        index of the dump, from 0.
         """
         if not self._batches:
             return None

@@ -80,7 +80,7 @@ class Carry:
 
 
 def _record(buffer: Buffer, places: Places, at: int) -> bytes:
-    """Bytes of a record; consumes them and all bytes before them from the buffer."""
+    """Bytes of the record with the index `at` in `places`; they, and all bytes before them, are taken from the buffer."""
     for _ in buffer.blocks(int(places.start[at]) - buffer.offset):
         pass
     return buffer.take(int(places.length[at]))

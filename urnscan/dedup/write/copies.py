@@ -128,8 +128,8 @@ class _WriteBuffer:
 
 
 def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
-    """Group neighbouring records into spans: records that stay, with the bytes between them, or records that are left
-    out and follow each other directly. A changed record is a span by itself.
+    """Group neighbouring records into spans, which have only records that stay, or only records that are left out. A
+    changed record is a span by itself.
     """
     if not len(places.start):
         return

@@ -28,8 +28,8 @@ from urnscan.tables.writers import TEXT_FORMS, open_table
 
 
 class JoinedDumps:
-    """Writes dumps in sequence, with line ends between them, so that no record runs into the next dump. A byte order
-    mark is written only at the start of the first.
+    """Writes dumps in sequence, with line ends between them. A byte order mark is written only at the start of the
+    first.
     """
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
@@ -207,7 +207,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
 
 def _written_name(source: Input) -> str:
-    """The name of the file for an input, without suffixes of forms that are not written."""
+    """The name of the file for an input, without suffixes of forms that are not written: `a.csv.xz` -> `a.csv`."""
     name = source.file_name.lstrip("-") or "standard-input"
     suffixes = Path(name).suffixes
     written = (suffix for suffix in suffixes if suffix.lower() not in NOT_WRITTEN)

@@ -145,7 +145,9 @@ class ReportClusters:
 
 
 def _name(row: _ClusterRow, *, is_shared: bool) -> str:
-    """ID and title of a record; with the number of the record, if other records of the cluster have the ID, too."""
+    """ID and title of a record. The number of the record is added if other records of the cluster have the ID, too, and
+    replaces a missing ID.
+    """
     number, title = f"record {row['record']:,}", row["title"]
     name = f"{row['record_id']} ({number})" if row["record_id"] and is_shared else row["record_id"] or number
     cut = title if title is None or len(title) <= _TITLE else f"{title[:_TITLE].rstrip()}…"

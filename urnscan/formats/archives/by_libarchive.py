@@ -30,7 +30,7 @@ _RAW = ("raw", "empty")
 
 @functools.cache
 def missing() -> str:
-    """Return advice on installing libarchive, as words for messages; empty if it is installed and can be loaded."""
+    """Return advice on installing libarchive; empty if it is installed and can be loaded."""
     if importlib.util.find_spec("libarchive") is None:
         return "pip install 'urnscan[libarchive]' and libarchive (apt install libarchive13, brew install libarchive) read it"
     try:
