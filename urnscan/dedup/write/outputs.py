@@ -216,7 +216,7 @@ def _written_name(source: Input) -> str:
 
 def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
     """Names of files for inputs with the same name, by the keys of the inputs: with as many of their folders as
-    distinguish them. Inputs with other names are missing.
+    distinguish them. An input whose name no other input has is missing.
     """
     by_name: dict[str, list[Input]] = defaultdict(list)
     for source in sources:
