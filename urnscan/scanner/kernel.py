@@ -61,7 +61,9 @@ class Block(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The columns of `Matches`, with free rows for more. The state of the scan says how many rows are filled."""
+    """The arrays that the kernel fills: the columns of `Matches`, except `via`, with free rows at the end.
+    `state[MATCHES]` is the number of filled rows.
+    """
 
     start: Integers
     length: npt.NDArray[np.int32]
@@ -79,7 +81,9 @@ class Columns(NamedTuple):
 
 
 class RejectColumns(NamedTuple):
-    """The columns of `Rejects`, with free rows for more. The state of the scan says how many rows are filled."""
+    """The arrays that the kernel fills: the columns of `Rejects`, with free rows at the end. `state[REJECTS]` is the
+    number of filled rows.
+    """
 
     start: Integers
     line: Integers
@@ -90,7 +94,9 @@ class RejectColumns(NamedTuple):
 
 
 class _Urn(NamedTuple):
-    """A URN in a block, and the host of the URL around the URN. All positions are indices in the block."""
+    """A URN in a block, and the host of the URL around it. All positions are indices in the block; `end` is -1 without
+    a URN. `punctuation` is a number of bytes.
+    """
 
     start: int
     colon: int
@@ -183,8 +189,9 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
 def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
     """Find the longest URN of at most `max_length` bytes at `start`, and the URL around the URN.
 
-    Returns the URN; the byte that, in addition to "#", ends the URN inside the URL (0: no byte); and whether more bytes
-    are needed. If trimming or the tail of the URL ends the URN early, the URN may be shorter than the longest.
+    Returns the URN (`end` is -1 if there is none); the byte that, in addition to "#", ends the URN inside the URL (0:
+    no byte); and whether more bytes are needed. If trimming or the tail of the URL ends the URN early, the result may
+    be shorter.
     """
     data, filled, final = block
     limit = min(filled, start + rules.max_length)
@@ -221,10 +228,10 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
 def _tell_cut(
     block: Block, urn: _Urn, end: int, mark: int, state: Integers, rules: Rules, rejects: RejectColumns
 ) -> tuple[bool, int]:
-    """Whether a URN that ends at `end` looks cut short. With `--rejects`, a URN that looks so is also appended as a
-    reject.
+    """Whether the text after a URN that ends at `end` looks like a part of the URN. With `--rejects`, such a URN is
+    also appended as a reject.
 
-    Also returns the status: the result of appending the reject, or _WAIT if more bytes are needed.
+    Also returns a status: _GO_ON; _WAIT if more bytes are needed; _FULL if there is no room for the reject.
     """
     data, filled, final = block
     if not final and (needs_more(data[end:filled]) or (rules.rejects and end + REST > filled)):
@@ -237,7 +244,9 @@ def _tell_cut(
 
 @inlined
 def _count_lines(data: ByteArray, at: int, state: Integers, rules: Rules) -> int:
-    """The line number of index `at`; 0 if lines are not counted. Each LF is counted once."""
+    """The line number, from 1, of index `at`; 0 if lines are not counted. Moves LINE and COUNTED of the state on to
+    `at`.
+    """
     if not rules.count_lines:
         return 0
     state[LINE] += count_lf(data, state[COUNTED], at)
@@ -308,7 +317,9 @@ def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: 
 
 @inlined
 def _add_canonical(data: ByteArray, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
-    """Append the lexical canonical form: `urn:` and the NID in lower case, hex digits of every %HH in upper case."""
+    """Append the lexical canonical form of `data[start:end]`: `urn:` and the NID in lower case, the hex digits of every
+    %HH in upper case.
+    """
     used = state[CANONICAL_USED]
     canonical = columns.canonical[used : used + end - start]
     canonical[0], canonical[1], canonical[2], canonical[3] = _U, _R, _N, _COLON
@@ -326,7 +337,8 @@ def _add_canonical(data: ByteArray, start: int, colon: int, end: int, state: Int
 
 @inner
 def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules: Rules, rejects: RejectColumns) -> int:
-    """Append a reject if a reject begins at `start`. Returns _GO_ON, or _WAIT or _FULL if the caller must try again.
+    """Append a reject if one begins at `start` and `nid` and `not_nid` keep it. Returns _GO_ON, or _WAIT or _FULL if
+    the caller must try again.
 
     `match_end` is -1, or the end of a match that begins at `start` and ends in an error.
     """
@@ -365,8 +377,8 @@ def _reject_end(data: ByteArray, start: int, filled: int) -> int:
 
 @inlined
 def _packed(data: ByteArray, start: int, limit: int) -> int:
-    """The bytes from `start` to the end of a reject's text, at most to `limit`, as a little-endian number. Of a letter
-    beyond ASCII, all bytes.
+    """The bytes of a reject from `start` to its end, at most to `limit`, as a little-endian number. If a character
+    beyond ASCII begins at `start`, its 2 or 3 bytes.
     """
     packed = 0
     for i in range(letter_length(data[start]) or _reject_end(data, start, limit) - start):
@@ -376,7 +388,9 @@ def _packed(data: ByteArray, start: int, limit: int) -> int:
 
 @inner
 def _is_reject(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether no URN begins at `start` in the text `data[start:end]`, although letters or digits follow the `urn:`."""
+    """Whether no URN begins at `start` in the text `data[start:end]`, although it has a letter or digit after the
+    `urn:`.
+    """
     names = np.uint8(0)
     for i in range(start + 4, end):
         names |= rules.roles[data[i]] & np.uint8(ALNUM)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
     """A new scanner for a grammar. `recover` has the names of views (decodings, such as `percent`) by which it also
-    finds hidden URNs, which are encoded or broken; empty: only literal URNs are found. Raises ValueError for a name
-    that is not in `views.kinds.KINDS`.
+    finds hidden URNs: encoded, broken, or without `urn:`. Empty: only literal URNs are found. Raises ValueError for a
+    name that is not in `views.kinds.KINDS`.
     """
     if not recover:
         return Scanner(grammar)

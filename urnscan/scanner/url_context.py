@@ -41,9 +41,9 @@ _ROLES = np.array(
 
 @inner
 def may_be_in_url(data: ByteArray, start: int) -> bool:
-    """Quick test of the bytes before the URN at index `start`: False if no URL contains the URN, which is so for most
-    URNs; True if one may contain it, so that `find_host` must be called. Not for a URN with encoded bytes before it
-    (`%3D`, `&#61;`): then call `find_host` without this test.
+    """Quick test of the byte before the URN at index `start`. False: no URL contains the URN, as for most URNs. True: a
+    URL may contain it, so call `find_host`. After an encoded sign (`%253D`, `&#61;`) a False may be wrong: then call
+    `find_host` without this test.
     """
     if start < 1 or not is_alnum(data[start - 1]):
         return start > 0 and _ROLES[data[start - 1]] & _BEFORE != 0
@@ -76,7 +76,7 @@ def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
 
 @inner
 def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
-    """Whether a URL scheme ends at index `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
+    """Whether a URL scheme ends before index `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
     for at in range(end - 1, floor - 1, -1):
         if _ROLES[data[at]] & _LETTER:
             return True

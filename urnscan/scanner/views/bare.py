@@ -61,7 +61,9 @@ _DOI_GAP = rb"""(?:[\s:;="'`>{|\[\\]|\xc2\xa0){1,24}"""
 
 
 class _Kind(NamedTuple):
-    """A kind of reference to names of a namespace: a label or address, and an identifier."""
+    """A kind of reference: the NID; `word`, a part of its label or address, such as `sbn`; the pattern of the label or
+    address before the word; the pattern of the word and what follows, with the identifier as group 1.
+    """
 
     nid: str
     word: bytes
@@ -119,7 +121,9 @@ _MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")
 
 
 class Reference(NamedTuple):
-    """A reference to a name, such as an ISBN after a label: where its identifier is in the bytes, and its URN."""
+    """A reference to a name, such as an ISBN after a label: where its identifier is in the bytes, and its URN, which is
+    empty if the identifier is not valid or its end is in doubt.
+    """
 
     start: int
     """Index of the first byte of the identifier, after the label or address."""
@@ -135,12 +139,12 @@ def find_references(
     data: ByteArray, start: int, end: int, are_free: Callable[[Integers], Booleans], *, whole: bool
 ) -> tuple[list[Reference], int]:
     """Find the references to names without `urn:` (`ISBN 978-…`) whose word, a part of the label or address such as
-    `sbn` or `doi`, is in `data[start:end]`. Returns those with a right check digit, in order, and the index from
-    which the caller must search on.
+    `sbn` or `doi`, is in `data[start:end]`. Returns those that have a URN, in order, and the index from which the
+    caller must search on.
 
-    This index is less than `end` if bytes after `data` may decide about a reference. With `whole`, the text ends after
-    `data`. `are_free` returns, for an array of indices, whether each is outside of all other matches; a label inside a
-    match does not count.
+    This index is less than `end` if a reference there may go on, or may depend on bytes after `data`. With `whole`, the
+    text ends after `data`. `are_free` returns, for an array of indices, whether each is outside of all other matches; a
+    label inside a match does not count.
     """
     references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)
@@ -163,7 +167,7 @@ def find_references(
 
 
 def _reference(data: ByteArray, place: int) -> Reference | None:
-    """The reference whose word begins at index `place`, or None."""
+    """The reference whose word begins at index `place`, or None. Its `urn` may be empty."""
     after = data[place : place + LOOK_AHEAD].tobytes()
     if after[:3].lower() == b"nbn":
         return _nbn(data, place, after)
@@ -198,7 +202,8 @@ def _address_of_nbn() -> regex.Pattern[bytes]:
 
 
 def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int:
-    """The end of the name in `text[start:end]`, without punctuation of the text and names of a publisher's pages.
+    """The end of the name in `text[start:end]`, without punctuation of the text and names of a publisher's pages
+    (`/abstract`).
 
     It is `start` if the end is in doubt. `opening` is the byte before the reference.
     """
@@ -227,7 +232,9 @@ def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int
 
 
 def _balanced(text: bytes, start: int, end: int) -> int:
-    """Index of the first closing bracket in `text[start:end]` that has no opening bracket; `end` if there is none."""
+    """Index of the first `)` or `]` in `text[start:end]` whose opening bracket is missing: 1 for `a)b`. `end` if there
+    is none.
+    """
     opened: list[int] = []
     for place in range(start, end):
         if text[place] in _PARTNERS.values():
@@ -239,7 +246,9 @@ def _balanced(text: bytes, start: int, end: int) -> int:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _urn(nid: str, identifier: bytes, *, is_address: bool) -> bytes:
-    """The URN of an identifier; empty if the check digit is wrong, or if the identifier is a placeholder."""
+    """The URN of an identifier; empty if it is not valid (a wrong check digit), or a placeholder (`0000-0000`). With
+    `is_address`, a DOI is from the address of a resolver.
+    """
     text = html.unescape("".join(map(str.strip, identifier.decode().splitlines())))
     # 0000-0000 is a placeholder, although its check digit is right.
     if nid != "doi" and len(set(filter(str.isalnum, text))) == 1:

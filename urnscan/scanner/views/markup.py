@@ -1,7 +1,7 @@
 """Markup in the middle of a name, as in `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters.
 
-A gap is the text between two bytes of a name: tags of inline elements, comments, processing instructions and invisible
-characters, at most LONGEST_GAP bytes. Elements that are not listed in `elements` end a name. Compiled.
+A gap is the text between two bytes of a name: tags of inline elements, comments and invisible characters, at most
+LONGEST_GAP bytes. Other elements than those in `elements` and processing instructions end a name. Compiled.
 A gap is strong if it may mark the end of a name: it has a tag of a phrase or link, as in `<code>urn:xmpp:ping</code>s`,
 or closes the element that begins directly before the name. After any other gap, such as a tag for bold letters, a name
 goes on. After a strong gap a name goes on only in these cases:
@@ -79,7 +79,7 @@ DOUBT: whether the end of the name is in doubt.
 
 
 class Elements(NamedTuple):
-    """Names of inline elements of HTML, WordprocessingML, DrawingML and OpenDocument."""
+    """Inline elements of HTML, WordprocessingML, DrawingML and OpenDocument: their names, and the kind of each."""
 
     names: Vocabulary
     kinds: ByteArray
@@ -89,7 +89,7 @@ class Elements(NamedTuple):
 
 
 class PartialName(NamedTuple):
-    """The part of a name that has been read so far: where it starts in the text, and how many colons it has."""
+    """The part of a name that has been read: its start in the text, its last byte (0 if empty), and its colons."""
 
     start: int
     last: int
@@ -99,7 +99,7 @@ class PartialName(NamedTuple):
 
 @inner
 def begins_gap(byte: int) -> bool:
-    """Whether a gap (markup in the middle of a name) may begin with this byte: `<`, `&`, an invisible character."""
+    """Whether a gap (markup in a name) may begin with this byte: `<`, `&`, the first of an invisible character."""
     return byte == LESS or byte == AMPERSAND or byte in _INVISIBLE_FIRST
 
 
@@ -113,7 +113,7 @@ def is_split(data: ByteArray, at: int) -> bool:
 
 @inner
 def wrapper(data: ByteArray, start: int, elements: Elements) -> int:
-    """Index of the `<` of the tag directly before index `start`, if it opens a style, a phrase or a link; else -1."""
+    """Index of the `<` of the tag directly before index `start`, if it opens a style, phrase or link; else -1."""
     if start == 0 or data[start - 1] != GREATER:
         return -1
     at, floor = start - 2, max(0, start - LOOK_BACK)
@@ -155,7 +155,7 @@ def step_over_markup(
 
 
 class _Gap(NamedTuple):
-    """A gap: the markup between two bytes of a name."""
+    """A gap: the markup between two bytes of a name. `tags` has bits for its tags, `end` is the index after it."""
 
     tags: int
     end: int
@@ -170,7 +170,7 @@ class _Gap(NamedTuple):
 
 @inner
 def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Elements, References]) -> _Gap:
-    """The gap at index `at`, in a name that begins at index `start`."""
+    """The gap at index `at`, in a name that begins at index `start`. `byte` is STOP if the gap is too long."""
     data, filled, _ = block
     elements = tables[0]
     begin, depth, tags = at, int(state[DEPTH]), 0
@@ -201,7 +201,7 @@ def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Eleme
 
 @inner
 def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
-    """1 if a name goes on after a gap, 0 if not, or MORE."""
+    """1 if a name goes on after a gap, 0 if it ends before the gap; MORE if bytes after the block decide."""
     data, filled, final = block
     byte, closes = gap.byte, gap.tags & _CLOSES and not gap.tags & _REOPENS
     if gap.begins_another:
@@ -226,7 +226,7 @@ def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
 
 @inner
 def _has_colon(block: Block, at: int) -> int:
-    """1 if letters, digits and `-`, then a `:`, then a letter or digit follow at index `at`; 0 if not, or MORE."""
+    """1 if a `:` and a letter or digit follow, perhaps after letters, digits and `-`; 0 if not; MORE if unknown."""
     data, filled, final = block
     end = min(filled, at + _LONGEST_LABEL)
     while at < end and (is_alnum(data[at]) or data[at] == HYPHEN):
@@ -253,7 +253,7 @@ def _are_alike(data: ByteArray, one: int, other: int) -> bool:
 
 @inner
 def _is_style(data: ByteArray, at: int, elements: Elements) -> bool:
-    """Whether the tag at index `at`, of kind LOOSE, sets a style. A `<span>` needs `lang` or a `style` of letters."""
+    """Whether a tag of kind LOOSE sets a style; a `<span>` does if `lang` or `style="font…` is its first attribute."""
     if data[at + 1] | CASE != _S or data[at + 2] | CASE != _P:
         return True
     begin = at + len("<span ")
@@ -273,7 +273,7 @@ def _end_of_word(data: ByteArray, at: int) -> int:
 
 @inner
 def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, References]) -> tuple[int, int, int]:
-    """The piece of text at index `at`: byte, NOTHING (markup) or STOP; its end, or MORE; number of the tag, or 0."""
+    """The text at index `at`: byte, NOTHING (markup) or STOP; its end, or MORE; kind and bits of its tag, else 0."""
     elements, references = tables
     if at >= filled:
         return STOP, MORE, 0
@@ -296,7 +296,7 @@ def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, Refere
 
 @inner
 def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int, int]:
-    """The tag or comment at index `at`: kind and bits, or SEPARATING for unlisted elements; and the end, or MORE."""
+    """The tag or comment at index `at`: kind and bits, or SEPARATING if unlisted or malformed; its end, or MORE."""
     begin = at + 1
     if begin < filled and data[begin] == _EXCLAMATION:
         return _comment(data, at, filled)
@@ -325,7 +325,7 @@ def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int
 
 @inner
 def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """The comment at index `at`, a `<!`: PLAIN and the end. SEPARATING without a comment, or with MORE."""
+    """The comment at index `at`, a `<!`: PLAIN and its end; else SEPARATING, with MORE if bytes are missing."""
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
             return SEPARATING, MORE
@@ -360,7 +360,7 @@ def _end_of_tag(data: ByteArray, at: int, end: int, filled: int) -> int:
 
 @inner
 def _past_white_space(data: ByteArray, at: int, filled: int) -> int:
-    """Index of the tag after the white space at index `at`; `at` if other text follows, or MORE."""
+    """Index of the `<` after the white space at index `at`; `at` if other text follows; MORE if bytes are missing."""
     for i in range(at, at + _LONGEST_INDENT):
         if i >= filled:
             return MORE
@@ -385,7 +385,7 @@ def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
 
 @inner
 def _begins_another(block: Block, at: int) -> int:
-    """1 if `urn:` or a URL (a scheme and `://`) begins at index `at`, 0 if not, or MORE."""
+    """1 if `urn:` or a URL (letters, at most 8, and `://`) begins at index `at`, 0 if not; MORE if unknown."""
     data, filled, final = block
     end = at
     while end < min(filled, at + _LONGEST_SCHEME) and is_letter(data[end]):

@@ -145,7 +145,7 @@ def _pass_over_gaps(data: ByteArray, at: int, end: int) -> int:
 
 @inlined
 def _differs_from_gap(byte: np.uint8) -> np.uint8:
-    """0 for the bytes for which `begins_gap` is true."""
+    """0 for the bytes for which `begins_gap` is true; else more than 0."""
     # Without these conversions the numbers have 64 bits, and the search takes seven times as long.
     first = min(np.uint8(byte ^ _LESS), np.uint8(byte ^ _AMPERSAND))
     return min(first, np.uint8((byte | _CASE) ^ _GAP_1_OR_2), np.uint8(byte ^ _GAP_3))
@@ -153,8 +153,8 @@ def _differs_from_gap(byte: np.uint8) -> np.uint8:
 
 @inner
 def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
-    """Quick test of a reading (a way to decode) at a `urn`: False if it certainly finds no URN there, or, if a literal
-    match begins there (`is_literal`), no longer URN; True if it may.
+    """Quick test of a reading (a way to decode) at a `urn`. False: it certainly finds no URN there, or, if a literal
+    match begins there (`is_literal`), none that is longer. True: it may.
 
     `following` is the byte after `urn`. `stop` is the byte that ended the literal match, or "&" if the match contains
     "&".
@@ -170,8 +170,8 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 @inner
 def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
     """Whether a URN can begin at index `at` in this reading (a way to decode), although a letter or digit precedes
-    index `at` in the text. True if that letter or digit belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to
-    a word before the label.
+    index `at`. True if it belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to a word before the label (not
+    for `turn:`).
     """
     if reading == LABELS:
         letter = data[at - 1] | CASE
@@ -275,9 +275,8 @@ def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, sta
 
 @inner
 def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, int]:
-    """A step in percent-encoded text (RFC 3986 §2.1), decoded `times` times.
-
-    A value in a URL is encoded once; if this URL is a value in another URL, the value is encoded twice.
+    """Like `step`, in percent-encoded text (RFC 3986 §2.1), decoded `times` times: a value in a URL is encoded once,
+    and twice if this URL is a value in another URL. STOP for `&` and other delimiters of URLs.
     """
     byte, after = int(data[at]), at + 1
     for _ in range(times):
@@ -296,7 +295,7 @@ def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, in
 
 @inner
 def _entity(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
-    """A step over a character reference of XML or HTML (`&#58;`, `&#x3a;`, `&colon;`), or over any other byte."""
+    """Like `step`, for character references of XML or HTML (`&#58;`). STOP for a reference to an invisible character."""
     if data[at] != AMPERSAND:
         return int(data[at]), at + 1
     byte, after = read_reference(data, at, filled, references)
@@ -305,9 +304,7 @@ def _entity(data: ByteArray, at: int, filled: int, references: References) -> tu
 
 @inner
 def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """A step over an escape of JSON, C, N-Triples or Python, or over any other byte. A backslash at a line end is
-    NOTHING.
-    """
+    """Like `step`, for escapes of JSON, C, N-Triples or Python. NOTHING for a backslash at a line end."""
     byte = int(data[at])
     if byte != BACKSLASH:
         return byte, at + 1
@@ -341,8 +338,8 @@ def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _label(data: ByteArray, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
-    """A step over any byte. If `is_prefix`, the text so far is `urn:` or `urn:NID:`, and the step skips one or two
-    spaces.
+    """Like `step`. If `is_prefix`, the text so far is `urn:` or `urn:NID:`; then one or two spaces before a letter or
+    digit are NOTHING, other spaces STOP.
     """
     byte = int(data[at])
     if not is_prefix or not (byte == SPACE or byte == TAB or byte == _NO_BREAK_SPACE[0]):

@@ -60,7 +60,7 @@ class RecoveringScanner:
     """A scanner like `blocks.Scanner`, which also finds hidden URNs: encoded, broken over lines, or without `urn:`.
 
     `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
-    Rejects (texts that are nearly URNs) come in a Matches of their own, perhaps after later matches.
+    Rejects (texts that are nearly URNs) come in a separate Matches, which may precede earlier matches.
     """
 
     def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
@@ -91,17 +91,17 @@ class RecoveringScanner:
             raise AssertionError
 
     def scan_bytes(self, data: ByteArray) -> Iterator[Matches]:
-        """Yield the matches, literal and hidden, of a whole text in memory, in the order of the text."""
+        """Yield the literal and hidden matches of a whole text in memory, in the order of the text; and its rejects."""
         return self._selected(self._scan(self._literal.scan_bytes(data), in_memory=True))
 
     def scan(self, read_into: Callable[[memoryview], int]) -> Iterator[Matches]:
-        """Yield the matches, literal and hidden, of a stream, in the order of the text. `read_into(view)` fills the
+        """Yield the literal and hidden matches of a stream, in order; and its rejects. `read_into(view)` fills the
         beginning of a view and returns the number of bytes; 0 means the end. Its errors are raised after the matches.
         """
         return self._selected(self._scan(self._literal.scan(read_into, after_each=True), in_memory=False))
 
     def _selected(self, batches: Iterator[Matches]) -> Iterator[Matches]:
-        """The matches and rejects that `nid` and `not_nid` keep."""
+        """Yield the matches and rejects that `nid` and `not_nid` keep, and count the other matches in `left_out`."""
         if not self._rules.filters_names:
             yield from batches
             return
@@ -120,7 +120,7 @@ class RecoveringScanner:
         return np.flatnonzero(flags)
 
     def _scan(self, batches: Iterator[Matches], *, in_memory: bool) -> Iterator[Matches]:
-        """Yield literal and hidden matches. `batches` are the literal matches."""
+        """Yield literal and hidden matches, and rejects. `batches` are the literal matches."""
         pending, literal = _PendingMatches(), self._literal
         try:
             for matches in batches:
@@ -136,7 +136,7 @@ class RecoveringScanner:
         yield from self._hunt(pending, self._last_buffered(), final=True)
 
     def _last_buffered(self) -> BufferedText:
-        """The bytes in memory after the last read. All literal matches in them are known."""
+        """The bytes in memory after the last read. All literal matches in them are known. Also sets the counts."""
         self.byte_count, self.lines = self._literal.byte_count, self._literal.lines
         return self._literal.buffered._replace(decided=self.byte_count, lines=self.lines)
 
@@ -216,7 +216,7 @@ class RecoveringScanner:
     def _read_on(self, state: Integers, data: ByteArray, *, final: bool, failed: bool) -> int:
         """Append a window for the URN at `state[AT]`, if the URN goes on after a line end.
 
-        Returns DONE; ASK if more bytes after the block are needed; OPEN if bytes that cannot be read are needed.
+        Returns DONE, also if it does not go on; ASK if more bytes are needed; OPEN if the needed bytes cannot be read.
         """
         windows = self._windows
         at, used, count, first_end = (int(state[slot]) for slot in (AT, USED, COUNT, FIRST_END))
@@ -270,7 +270,7 @@ class RecoveringScanner:
             )
 
     def _placed(self, matches: Matches, start: Integers, end: Integers, text: BufferedText) -> Matches:
-        """Matches in decoded text, with their positions in the original text: byte offsets `start` to before `end`."""
+        """Matches in decoded text, with their places in the original text: match i has `start[i]` to before `end[i]`."""
         # The URL around a hidden URN is in the original text only.
         host, host_offsets = hosts(text.data, start - text.base)
         return replace(
@@ -285,7 +285,7 @@ class RecoveringScanner:
 
 
 def _separates(data: ByteArray) -> bool:
-    """Whether no URN can reach from before `data` to after `data`, not even over line ends."""
+    """Whether a URN that begins before `data` certainly ends in `data`, even if it is broken over lines."""
     return bool((data <= SPACE).any()) and is_enough(data.tobytes())
 
 
@@ -298,7 +298,7 @@ def _lines(places: Integers, text: BufferedText) -> Integers:
 
 
 def _stops(places: Integers, text: BufferedText) -> Integers:
-    """The byte at each byte offset in `places`; END after the last byte."""
+    """The byte at each byte offset in `places`; END after the last byte in memory."""
     within = places < text.base + len(text.data)
     return np.where(within, text.data[np.where(within, places - text.base, 0)].astype(np.int64), END)
 
@@ -336,7 +336,7 @@ class _PendingMatches:
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
     def are_free(self, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each range of the text, whether the range overlaps no match. All ranges end before `hunt_end`."""
+        """For each range of the text, whether the range overlaps no match. No range ends after `hunt_end`."""
         batches = [*self._literal, *self._hunted, *self.hidden]
         begin = np.concatenate([[0], *(matches.start for matches in batches)])
         end = np.concatenate([[self._last_end], *(matches.start + matches.length for matches in batches)])
@@ -345,7 +345,7 @@ class _PendingMatches:
         return last_ends[np.searchsorted(begin[order], ends) - 1] <= starts
 
     def decided(self, until: int) -> Iterator[Matches]:
-        """Yield all matches that begin before `until`, in order, without literal matches inside hidden matches."""
+        """Yield the pending matches that begin before `until`, in order; not literal matches that begin in hidden ones."""
         batches = [self._free(matches) for matches in self._literal]
         hidden = [*self._hunted, *self.hidden]
         if hidden:

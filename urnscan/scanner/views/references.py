@@ -26,7 +26,9 @@ _LETTER_X = ord("x")
 
 
 class References(NamedTuple):
-    """Names and values of the named character references of HTML 5, such as `&colon;`."""
+    """Names and values of the named character references of HTML 5, such as `&colon;`. A value is an ASCII character as
+    a byte, NOTHING (invisible) or STOP (any other).
+    """
 
     names: Vocabulary
     """The names, without `&` and `;`."""

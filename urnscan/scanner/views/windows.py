@@ -184,15 +184,14 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
 
 @inlined
 def _is_in_encoded(reading: int, data: ByteArray, at: int, plan: Plan) -> bool:
-    """Whether the bytes before a literal match show percent-encoding: `%22urn:a:b%22` is in quotation marks."""
+    """Whether percent-encoding precedes the literal match at index `at`, as in `%22urn:a:b%22`. Only for PERCENT_ONCE."""
     return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, data, at))
 
 
 @inner
 def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, plan: Plan, windows: Windows) -> int:
-    """Decode a candidate with each reading that is on. Returns DONE, FULL, OPEN or ASK.
-
-    `literal` has the end of the literal match, or -1; its end before trimming; and the byte at that end.
+    """Decode the text at `state[AT]` with each reading that is on, and append the window that reaches farthest. Returns
+    DONE, FULL, OPEN or ASK. `literal` has the end of the literal match, or -1; then the index and the byte of `_stop`.
     """
     literal_end, first_end, stop = literal
     data, filled, _ = block

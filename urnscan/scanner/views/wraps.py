@@ -210,8 +210,8 @@ def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> 
 
 
 def _next_line(data: bytes, end: int) -> int | None:
-    """Index at which the text goes on after a line end at index `end`, after leader and indentation; None without a
-    line end.
+    """Index at which the text goes on after a line end at index `end`, after leader and indentation. None without a
+    line end, or if the next line lacks the leader (`//`).
     """
     line_end = _LINE_END.match(data, end)
     if line_end is None:
@@ -235,7 +235,7 @@ def _line_start(data: bytes, end: int) -> int:
 
 
 def _plausible(data: bytes, start: int, begin: int, part: bytes, run: bytes, left: int) -> bool:
-    """Whether a URN goes on after a plain break, by the cases Bracketed, Closed and Open."""
+    """Whether a URN, so far `part`, goes on with `run` after a plain break, by the rules of this module."""
     opened = _OPENED.search(data, max(0, start - 65), start)
     partner = bytes([_PARTNER[opened[1][0]]]) if opened else b""
     if partner == b">" and _bracketed(data, begin, left):
@@ -259,7 +259,7 @@ def _plausible(data: bytes, start: int, begin: int, part: bytes, run: bytes, lef
 
 
 def _bracketed(data: bytes, begin: int, left: int) -> bool:
-    """Whether only URN bytes and breaks precede the closing bracket `>`."""
+    """Whether from index `begin` on only URN bytes and breaks, fewer than `left`, precede the closing bracket `>`."""
     run = _matched(_RUN, data, begin)
     end = begin + len(run)
     if not run or run == b"/" or _FOREIGN.match(data, begin):
