@@ -38,8 +38,8 @@ _ADVICE = {
 
 @contextlib.contextmanager
 def clear_errors() -> Iterator[None]:
-    """Context in which an error of Spark or Java is raised as a FatalError with a single line, which names the cause,
-    the executor and advice (`cause_of`). Other errors pass unchanged.
+    """Context in which an error of Spark or Java is raised as a FatalError with a single line (`cause_of`): the cause
+    and, if known, the executor and advice. Other errors pass unchanged.
     """
     from py4j.protocol import Py4JError  # noqa: PLC0415
     from pyspark.errors import PySparkException  # noqa: PLC0415
@@ -51,8 +51,9 @@ def clear_errors() -> Iterator[None]:
 
 
 def cause_of(text: str) -> str:
-    r"""Return the line for an error of Spark: cause, executor, attempts, advice. `text` is the whole text of the error.
-    For an error that urnscan raised in an executor, the line is only the message of that error.
+    r"""Return the line for an error of Spark: its cause and, if known, the executor, the number of attempts, and
+    advice. `text` is the whole text of the error. For an error that urnscan raised in an executor, the line is only the
+    message of that error.
 
     >>> cause_of("An error occurred while calling o1.collect.\n: java.io.IOException: No space left on device")
     'Spark: No space left on device (a disk is full: results and exchanged rows are in spark.local.dir)'
@@ -73,8 +74,8 @@ def cause_of(text: str) -> str:
 
 
 def _cause(text: str, lost: str | None) -> str:
-    """The cause of an error: an error of Python in an executor; else the cause of the lost task; else the innermost
-    error of Java.
+    """The cause of an error with the given text: an error of Python; else `lost`, the cause of a lost task; else that
+    of a lost executor; else the innermost error of Java; else the first line.
     """
     if python_causes := _PYTHON_CAUSE.findall(text):
         return str(python_causes[-1]).strip()

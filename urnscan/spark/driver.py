@@ -67,7 +67,7 @@ class Scan:
 
     @property
     def occurrences(self) -> DataFrame:
-        """The table of occurrences; sorted by the column `place`, it has the order of a scan on a single machine."""
+        """The table of occurrences, not sorted. Sorted by `place`, it has the order of a scan on a single machine."""
         return self._rows_of(self._blobs("occurrences"), "occurrences")
 
     @property
@@ -90,9 +90,7 @@ class Scan:
         return _with_options(rows, self.options)
 
     def to_write(self, table: str) -> DataFrame:
-        """The table `classes`, `occurrences` or `rejects` in few partitions, so that it becomes few files: small
-        neighbouring partitions are joined.
-        """
+        """The table `classes`, `occurrences` or `rejects`, in few partitions, so that it becomes few files."""
         return self.classes if table == "classes" else self._rows_of(self._in_order(table), table)
 
     def write(self, table: str, folder: str) -> list[Row]:
@@ -118,14 +116,14 @@ class Scan:
 
     @property
     def errors(self) -> DataFrame:
-        """Frame of the failures, in the order of the inputs, with the columns `source` and `reason`; runs the scan.
-        Equal failures of several parts of a file are one row.
+        """Frame of the failures, in the order of the inputs, with the columns `source` and `reason`; runs the scan, if
+        it has not run. Equal failures of several parts of a file are one row.
         """
         return self._frame(self.report().failures)
 
     @property
     def notes(self) -> DataFrame:
-        """Frame of the notes (remarks on inputs that are not failures), with the same columns; runs the scan."""
+        """Frame of the notes (remarks on inputs that are not failures), with the columns of `errors`."""
         return self._frame(self.report().notes)
 
     def _frame(self, failures: Sequence[SourceError]) -> DataFrame:
@@ -133,7 +131,7 @@ class Scan:
         return self.results.sparkSession.createDataFrame(rows, "source string, reason string")
 
     def report(self) -> Report:
-        """Counts, failures and notes; runs the whole scan, if it has not run. `classes` and `seconds` are not set."""
+        """Counts, failures and notes; runs the whole scan, if it has not run. Classes and `seconds` are not counted."""
         return report_of(self._summaries, self.options)
 
     def unpersist(self) -> None:
@@ -258,10 +256,8 @@ def occurrences(
     max_members: int = 10**7,
     strict: bool = False,
 ) -> DataFrame:
-    """Scan inputs, and return the table of occurrences as a frame. Options and errors are those of `scan`.
-
-    Failures are not reported, except with `strict`. If you need them, or classes, call `scan`, which makes all tables
-    with a single scan.
+    """Scan inputs, and return the table of occurrences as a frame. Options and errors are those of `scan`. Failures are
+    not reported, except with `strict`: if you need them, or classes, call `scan`, which makes all tables in one scan.
 
     >>> urnscan.spark.occurrences(spark, "data/samples/prose.txt").where("nid = 'nbn'").count()  # doctest: +SKIP
     12
@@ -289,9 +285,10 @@ def _scan(
 def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
     """Group occurrences into classes: returns the table of classes, sorted by `urn`.
 
-    `occurrences` is the result of a function of this module, or some rows of it, also if written to Parquet and read
+    `occurrences` is a table of occurrences of this module, or some rows of it, also if written to Parquet and read
     again. The columns `urn`, `text`, `source`, `member`, `start` and `place` must be unchanged. If the scan had custom
-    `rules`, the same rules are needed here. Raises ArgumentError if a column is missing, or if the rules differ.
+    `rules`, the same rules are needed here. Raises ArgumentError for any other frame, and if the rules differ;
+    FatalError for unreadable rules.
 
     >>> rows = urnscan.spark.occurrences(spark, "data/samples/prose.txt", trim=True)  # doctest: +SKIP
     >>> urnscan.spark.classes(rows.where("nid = 'isbn'")).select("urn", "occurrence_count").first()  # doctest: +SKIP
@@ -335,12 +332,12 @@ def scan_column(
     rules: Rules = None,
 ) -> DataFrame:
     """Scan a column of text or bytes, and return a frame with a row for each occurrence. Each gets the columns `keep`
-    of the same row.
+    of the row of `frame` that contains it.
 
     The result has the columns of the occurrence table. `source` is empty. `member` is `row/column`; the number of the
     row comes from `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError
     (a ValueError and a TypeError) for invalid options, a column that is missing or has neither text nor bytes, and a
-    column to keep that has the name of a column of the occurrence table.
+    column to keep that has the name of a column of the occurrence table; FatalError for unreadable rules.
 
     >>> frame = spark.createDataFrame([(7, "see urn:isbn:0451450523")], "page int, text string")  # doctest: +SKIP
     >>> urnscan.spark.scan_column(frame, "text", keep=["page"]).select("page", "urn").first()  # doctest: +SKIP
@@ -366,16 +363,16 @@ def scan_column(
 
 
 def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
-    """Write the options of the scan to the metadata of the column `urn`."""
+    """Return the frame with the options of the scan in the metadata of the column `urn`."""
     return occurrences.withMetadata("urn", {_KEY: json.dumps(options.metadata())})
 
 
 def scan_inputs(
     spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
 ) -> Scan:
-    """Return a `Scan` of inputs, which are found now and read when a table is used; of many bytes to be grouped, some
-    are read now. Outputs (`outputs`) in a folder of inputs are skipped. Raises FatalError for standard input, for an
-    output that is named as an input or that urnscan did not write, and for an unreadable list of inputs.
+    """Return a `Scan` of inputs, which are found now and read when a table is used; for classes of 128 MiB or more,
+    some first bytes are read now. Outputs (`outputs`) in a folder of inputs are skipped. Raises FatalError for standard
+    input, for an output that is named as an input or that urnscan did not write, and for an unreadable list of inputs.
     """
     from pyspark import StorageLevel  # noqa: PLC0415
 

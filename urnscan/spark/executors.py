@@ -189,7 +189,7 @@ class _PartialSums:
         self._at = (0, 0)
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[_Blob]:
-        """Add SINGLE rows. Yields blobs if many rows are pending.
+        """Add SINGLE rows, one for each occurrence. Yields blobs if many rows are pending.
 
         `names` maps the numbers of inputs to names. `at` is the task, and a number that increases within the task.
         """
@@ -228,7 +228,7 @@ def partial_of_occurrences(batches: Iterable[pa.RecordBatch], ranges: Ranges) ->
 
 
 def sample_occurrences(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield one RESULTS row: a sample of the keys (canonical forms, in the column `urn`) of all rows, pickled."""
+    """Yield one RESULTS row: a sample of the keys (canonical forms, in the column `urn`) of the rows, pickled."""
     sample = KeySample()
     for number, batch in enumerate(batches):
         if batch.num_rows:
@@ -285,7 +285,9 @@ def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, in
 
 
 def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:
-    """The column `place` of rows; the number of the first row is `first`."""
+    """The column `place` of rows: the numbers of their tasks, of the rows (from `first` on), and of their inputs
+    (`source`).
+    """
     row = number_array(np.arange(first, first + len(task)))
     return pa.StructArray.from_arrays([task, row, source], fields=list(frames.PLACE))
 
@@ -359,8 +361,8 @@ def _values(batches: Iterable[pa.RecordBatch], *names: str) -> Iterator[tuple[An
 def scan_column_batches(
     batches: Iterable[pa.RecordBatch], options: Options, kept: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """Scan the first column of rows. Yields SPARK_OCCURRENCES rows with the columns `kept`, which are the columns after
-    the first in `batches`; nothing without occurrences. The last column of `batches` has the numbers of the rows.
+    """Scan the first column of rows. Yields SPARK_OCCURRENCES rows, with the columns `kept` added; nothing without
+    occurrences. In `batches`, the columns `kept` follow the first, and the last column has the numbers of the rows.
     """
     scanner = make_scanner(options.grammar(count_lines=True), options.recover)
     count = 0

@@ -68,8 +68,8 @@ class Folder:
         self._force = force
 
     def check(self) -> None:
-        """Raise FatalError if something exists at the path or URL and must not be replaced: anything without `force`,
-        and whatever is not the result of an earlier run.
+        """Raise FatalError if something exists at the path or URL and must not be replaced: without `force` anything,
+        with `force` anything except the result of an earlier run on Spark.
         """
         exists, is_result = self._look()
         if exists and not self._force:
@@ -91,14 +91,14 @@ class Folder:
 
     def fill(self, table: str, scan: Scan, report: Report) -> None:
         """Write the table `classes`, `occurrences`, `rejects` or `errors` of a scan to the temporary folder. For
-        `classes`, sets `classes` and `untrimmed` of the report. Raises FatalError if rows cannot be written, or if
-        their number differs from that in the report.
+        `classes`, sets `classes` and `untrimmed` of the report. Raises FatalError or an error of Spark if rows cannot
+        be written, FatalError if their number differs from that in the report.
         """
         raise NotImplementedError
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
         """Write the metadata of the run, and move the folder to the path or URL; an earlier folder is replaced, with
-        `force`. Raises FatalError if this fails.
+        `force`. Raises FatalError or an error of Spark if this fails.
         """
         raise NotImplementedError
 
@@ -171,10 +171,10 @@ class _Place(Protocol):
         """Make the temporary folders, empty."""
 
     def take(self, names: Sequence[str]) -> None:
-        """Add files of `attempts` to the folder, in the order of `names`. Raises FileNotFoundError."""
+        """Add the files `names` in `attempts` to the folder, in this order. Raises FileNotFoundError if one is missing."""
 
     def put(self, file: Path, name: str) -> None:
-        """Copy a file of this machine to the folder."""
+        """Copy a file of this machine to the folder, as `name`."""
 
     def appear(self) -> None:
         """Move the folder to the path or URL. An existing folder is replaced."""

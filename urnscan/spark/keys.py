@@ -86,7 +86,7 @@ class KeySample:
 
     def fits(self, ranges: Ranges, cores: int) -> bool:
         """Whether ranges fit the sample: there are at least half and at most 4 times as many as the method `ranges`
-        would choose, and none that may contain several keys has more than 4 times its share of the sample.
+        would choose; and no range has more than 4 times its share of the sample, except a range for a single key.
         """
         wanted = len(self.ranges(cores))
         counts = Counter(bisect_right(ranges.bounds, key) for key in self.keys)

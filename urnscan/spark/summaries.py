@@ -37,8 +37,8 @@ class TaskSummary:
 
 
 def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
-    """Run the scan, and return the summaries of all tasks, in the order of the tasks, and a sample of all keys
-    (canonical forms). `blobs` are the RESULTS rows of the kind `summaries`.
+    """Run the scan whose RESULTS rows of the kind `summaries` are in `blobs`. Returns the summaries of all tasks, in
+    the order of the tasks, and a sample of the keys (canonical forms).
     """
     all_summaries, sample = [], KeySample()
     for (blob,) in blobs.select("rows").collect():
@@ -67,8 +67,7 @@ def report_of(summaries: Sequence[TaskSummary], options: Options) -> Report:
 
 def lines_before_parts(summaries: Sequence[TaskSummary]) -> dict[int, int]:
     """Number, from 0, of a task that is a part of a file -> the number of LF bytes in the earlier parts of this file.
-
-    The summaries are in the order of the tasks. Tasks that are no part are left out.
+    The summaries are in the order of the tasks. Other tasks are left out.
     """
     lines_before: dict[int, int] = {}
     lines: Counter[int] = Counter()
