@@ -23,7 +23,9 @@ class File(Reader):
     """Reader of a regular file or block device, from the position of its descriptor on."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
-        """`descriptor`: closed with this reader, except 0, standard input. `path`: of the file; None: no `reopen`."""
+        """`descriptor`: closed with this reader, except 0, standard input. `path`: of the file; with None, `reopen`
+        gives None.
+        """
         self.name = name
         """Name of the input, for errors."""
         self._descriptor = descriptor
@@ -33,8 +35,8 @@ class File(Reader):
     def read_into(self, view: memoryview) -> int:
         """Fill the view; at the end of the file, or before an error, only its front. Returns the number of bytes.
 
-        Returns 0 at the end, and from then on, also if the file grows. An error that comes after some bytes is raised
-        by the next call, as a SourceError.
+        Returns 0 at the end, and from then on, also if the file grows. Raises SourceError for an error, but if bytes
+        came before it, only at the next call.
         """
         got = 0
         try:
@@ -68,7 +70,7 @@ class File(Reader):
         self._descriptor = -1
 
     def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (pipes use it)
-        """Whether to read on after `got` bytes; may wait for the first byte."""
+        """Whether to read on after `got` bytes: always, for a file. A pipe may wait here for the first byte."""
         return True
 
 
@@ -119,7 +121,9 @@ class Range(File):
         os.lseek(descriptor, self.offset, os.SEEK_SET)
 
     def _begin(self, start: int) -> int:
-        """Offset of the first separator in the range; without a separator `start`, and the range is empty."""
+        """Offset of the first separator from `start` on; 0 if `start` is 0. Without a separator in the range, `start`,
+        and the range is empty.
+        """
         if start == 0 and self._end > 0:
             return 0
         at = start

@@ -47,8 +47,8 @@ def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
 
 def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
     """Open the bucket (the whole store) of a URL whose scheme is in ARROW, by pyarrow. Raises Trouble and errors of
-    pyarrow. The result is a `Store` that can also upload, move and delete. It is cached: one object for all URLs of a
-    bucket with the same user, options and `tries`.
+    pyarrow. The result is a `Store` that can also upload, move and delete. The last 32 are cached: one object for the
+    URLs of a bucket with the same user, options and `tries`.
 
     `tries` is the maximum number of times that pyarrow sends the same request to S3.
     """

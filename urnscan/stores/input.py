@@ -43,8 +43,8 @@ class Input:
     def key(self) -> bytes:
         """Identity of the input: inputs with equal keys are the same file or object, and are read once.
 
-        For a file the absolute path, without "." and double slashes; links and ".." are not resolved. For an object the
-        key has secrets. `extents` does not count.
+        For a file it is the absolute path, without ".", double slashes and the first "/"; links and ".." are not
+        resolved. For an object the key has secrets. `extents` does not count.
         """
         if self.path is not None:
             return _known_by([os.fsencode(self.path)])[0]
@@ -53,14 +53,15 @@ class Input:
 
     @property
     def is_whole_file(self) -> bool:
-        """True for a file of this machine that is read whole: not for an object, nor for byte ranges of a file."""
+        """True for a file of this machine that is read whole; False for standard input, an object, and byte ranges of a
+        file.
+        """
         return self.path is not None and not self.extents
 
     @property
     def file_name(self) -> str:
-        """The last part of the name, whose suffix can show the form of the file; for a web page without the query.
-
-        `https://host/data/a.gz?v=2` -> `a.gz`.
+        """The last part of the name, whose suffix can show the form of the file. `https://host/data/a.gz?v=2` ->
+        `a.gz`: the part after "?" does not count, except in object stores and paths, where "?" is a part of names.
         """
         # In the key of an object "?" is an ordinary character.
         is_page = self.remote is not None and self.remote.url.scheme not in ARROW
@@ -170,9 +171,9 @@ def name_of(path: str) -> str:
 
 
 def _known_by(paths: Iterable[bytes]) -> list[bytes]:
-    """Absolute paths without "." and double slashes, so that a, ./a and .//a have equal keys.
+    """Absolute paths without ".", double slashes and the first "/", so that a, ./a and .//a have equal keys.
 
-    Links are not resolved, as resolving takes long; so ".." stays.
+    Links are not resolved, as this takes long; so ".." stays.
     """
     try:
         here = os.getcwdb() + b"/"  # noqa: PTH109 (bytes)

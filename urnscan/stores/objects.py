@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class _Object(io.RawIOBase):
-    """Object of a store as a Python file, which reconnects when a connection fails. Methods raise SourceError."""
+    """Object of a store as a Python file, which reconnects when a connection fails. Reading raises SourceError."""
 
     def __init__(self, source: Remote, start: int = 0, end: int | None = None) -> None:
         """`start` and `end`: the byte range that the caller will read; by default the whole object."""
@@ -80,7 +80,7 @@ class _Object(io.RawIOBase):
     def _opened(self, position: int) -> Content:
         """The content, reopened after a failure, or if a stream is at another byte.
 
-        Raises Trouble if the object changed.
+        Raises Trouble if the object changed, or perhaps changed, and if the connection broke too often.
         """
         if self._content is not None and self._content.at in (None, position):
             return self._content

@@ -88,7 +88,7 @@ class LengthReader(Reader):
         self._name = name
 
     def read_into(self, view: memoryview) -> int:
-        """Fill the front of the view. Returns the number of bytes, 0 after `length` bytes.
+        """Read bytes into the front of the view. Returns the number of bytes, 0 after `length` bytes.
 
         Raises the errors of the inner reader, and SourceError if it ends earlier; after any of them this reader is at
         its end.
@@ -146,7 +146,9 @@ def path_of(reader: Reader) -> str | None:
 
 
 def path_of_file(file: io.BufferedIOBase) -> str | None:
-    """Path of an open file of this machine; None for another file object, such as an object in a store."""
+    """Path of an open file of this machine that was opened by its path; None for another file object, such as an object
+    in a store.
+    """
     if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
         return file.name
     return None

@@ -79,8 +79,8 @@ class RemoteFolder:
         self._patiently(lambda: self._store.put(file, self._inside(name)))
 
     def take(self, folder: "RemoteFolder", name: str, new_name: str) -> None:
-        """Move the file `name` from another folder of the same bucket to this folder, as `new_name`, in place of a file
-        with this name.
+        """Move the file `name` from another folder of the same bucket to this folder, as `new_name`; replaces a file of
+        this name.
         """
         path = self._store.path_of(f"{folder.url.path.rstrip('/')}/{name}")
         self._patiently(lambda: self._store.move(path, self._inside(new_name)))

@@ -21,9 +21,10 @@ def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: AN
     """Return the file system of pyarrow (`S3FileSystem`) for a bucket. A request waits at most `timeout` seconds, and
     is sent at most `tries` times.
 
-    Options, region and keys come from the URL, where %HH is decoded, else from the environment; keys also from profiles
-    and roles of AWS. Without a region and an endpoint, AWS is asked for the region; without keys, the access is
-    anonymous. Raises ValueError for an unknown option of the URL, and OSError for a bucket whose region is not found.
+    Endpoint, region and keys come from the URL, where %HH is decoded, else from the environment; keys also from
+    profiles and roles of AWS. Without a region and an endpoint, AWS is asked for the region; without keys, the access
+    is anonymous. Raises ValueError for an unknown option of the URL, and OSError for a bucket whose region is not
+    found.
     """
     # Keys and regions of the environment are passed to pyarrow. Without them its SDK asks the metadata service of EC2
     # first, which takes many seconds in a network that drops these requests.

@@ -157,7 +157,8 @@ def patiently(
 
     Waits between the tries (`PAUSES`). `on_failure` is called after each failure; its errors are ignored. After the
     fourth failure, or one that is not temporary, raises SourceError with the reason, `name` as the source, and
-    `position` (an offset in bytes). A SourceError of `action` is raised at once, unchanged.
+    `position` (an offset in bytes; not if 0). A SourceError of `action` is raised at once, unchanged, without
+    `on_failure`.
     """
     for pause in (*PAUSES, None):
         try:

@@ -37,8 +37,8 @@ class Url:
 
     @property
     def name(self) -> str:
-        """The URL without secrets, for messages: without the user (except the container of `abfs`, which is not
-        secret), the password, and parameters such as tokens; in object stores also without the options.
+        """The URL without secrets, for messages: without user (except the container of `abfs`, which is not secret),
+        password, and parameters such as tokens; in object stores without any options.
         """
         name = self.authority + shown(self.path)
         # The options belong to the store, not to the object.
@@ -132,7 +132,7 @@ def local_path(argument: str) -> str:
 def real_place(argument: str) -> str:
     """Identity of an output: its absolute path with links resolved, or its URL without secrets.
 
-    Raises SourceError for an invalid URL.
+    Raises SourceError for an invalid URL, and for a `file://` URL of another machine.
     """
     return parse_url(argument).name if is_remote(argument) else os.path.realpath(local_path(argument))
 

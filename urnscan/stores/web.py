@@ -98,7 +98,8 @@ class Web:
     def find(self, path: str) -> Entry | None:
         """The page at a URL, by a request for its first byte; None if the server answers 404 or 410.
 
-        A page is a folder if the URL ends in "/" and the page has the title of a list of files.
+        A page is a folder if the URL ends in "/" without a query, and the page is HTML with the title of a list of
+        files.
         """
         try:
             page = self._page(path, "bytes=0-0")
@@ -244,7 +245,9 @@ class _Page:
 
     @property
     def state(self) -> str | None:
-        """Version of the page: a strong ETag, else size and Last-Modified (RFC 9110, 8.8); None without both."""
+        """Version of the page: a strong ETag, else size and Last-Modified if the server gives both (RFC 9110, 8.8),
+        else None.
+        """
         tag, time = self._response.headers.get("ETag", ""), self._response.headers.get("Last-Modified")
         if tag.startswith('"'):
             return tag

@@ -81,7 +81,7 @@ class ExcelOutput(Output):
         """Append rows of the schema. Raises FatalError if the disk is full, or if the sheet would get more than
         1,048,576 rows with the header.
 
-        A text of more than 32,767 characters is cut; after `complete`, `remarks` reports how many texts were cut.
+        A text of more than 32,767 UTF-16 units is cut; after `complete`, `remarks` reports how many texts were cut.
         """
         if 1 + self._rows + rows.num_rows > _SHEET_ROWS:
             raise FatalError(

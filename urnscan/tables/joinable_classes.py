@@ -42,8 +42,9 @@ class JoinableClasses:
         self._forms.append(forms.filter(pc.invert(is_canonical)))
 
     def count(self) -> int | None:
-        """How many fewer classes than those added the level `namespace` would make, 0 if as many; None if the level of
-        the scan is not `lexical`, or if too many classes were added (more than 250,000, or 32 MiB of names).
+        """The number of added classes minus the number of classes that the level `namespace` would make of them. None
+        if the level of the scan is not `lexical`, or if too many classes were added (more than 250,000, or 32 MiB of
+        names).
         """
         if not self._is_countable:
             return None

@@ -21,10 +21,9 @@ def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
     """Return the schema with the metadata of a run as JSON under the key `urnscan`, and with the entries that pandas
     reads. These replace all metadata of the schema.
 
-    The entries for pandas are the same that pandas itself would write. They have the type of each column: without them,
-    integers with nulls would become floats, and flags with nulls objects. They also have the metadata as an attribute
-    of the frame: for new versions of `Table.to_pandas` in the entry `pandas`, and for `pandas.read_parquet` in the
-    entry `PANDAS_ATTRS`.
+    The entries for pandas have the type of each column: without them, integers with nulls would become floats, and
+    flags with nulls objects. They also have the metadata as an attribute of the frame: for new versions of
+    `Table.to_pandas` in the entry `pandas`, and for `pandas.read_parquet` in the entry `PANDAS_ATTRS`.
     """
     attributes = {KEY: metadata}
     of_pandas = {

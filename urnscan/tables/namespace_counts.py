@@ -85,8 +85,8 @@ class NamespaceCounts:
 
     def summary(self) -> list[str]:
         """At most three lines for people, without LF: the namespaces with the most occurrences, such as "isbn: 5
-        occurrences, 2 classes, 1 invalid", and, if there are more than three, the sum of the others in the last line.
-        Empty without counts. Sources are left out.
+        occurrences, 2 classes, 1 invalid". If there are more than three, the last line has the sum of the others. An
+        empty list without counts. Sources are left out.
         """
         ranked = self._sorted()
         named = ranked if len(ranked) <= _MOST_LINES else ranked[: _MOST_LINES - 1]

@@ -76,7 +76,7 @@ def _flat(column: pa.Array) -> Iterator[pa.Array]:
 
 class FlatTable:
     """An output for rows with nested columns (lists), each of which is written as a text (`flat_rows`) to another
-    output. All attributes but `write` are those of that output: `commit`, `folder` and others.
+    output. All attributes except `write` are those of that output: `commit`, `folder` and others.
     """
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401 (each output has its own type)

@@ -111,10 +111,9 @@ class Output:
 
 def begin_sync(file: IO[bytes], start: int, byte_count: int) -> None:
     """Ask the system to begin to write a part of an open file to the disk, without waiting: `byte_count` bytes from
-    byte offset `start` on. An error of the system is ignored.
+    byte offset `start` on. An error of the system is ignored. Does nothing if the system is not Linux.
 
-    This only saves time: the `os.fsync` at the end waits only for the last parts. Does nothing if the system is not
-    Linux.
+    This only saves time: the `os.fsync` at the end waits only for the last parts.
     """
     if _sync_file_range is not None:
         _sync_file_range(file.fileno(), start, byte_count, _SYNC_FILE_RANGE_WRITE)
@@ -210,14 +209,16 @@ class _Local:
             raise existing_output(self.name)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Rename the file `written` to this path. Without `force`, a file that has appeared there during the run is not
-        replaced.
+        """Rename the file `written` to this path. Without `force`, raises FatalError if a file has appeared there
+        during the run.
         """
         if force or not self._link(written):
             written.replace(self.base_path)
 
     def _link(self, written: Path) -> bool:
-        """Make this path a hard link to the file `written`; return False if the file system has no links."""
+        """Make this path a hard link to the file `written`; return False if that is impossible, for example because the
+        file system has no links. Raises FatalError if the path exists.
+        """
         try:
             os.link(written, self.base_path)
         except OSError as error:
@@ -248,8 +249,8 @@ class _Remote:
             raise existing_output(self.name, reason)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Copy the file `written` to this URL. Without `force`, an object that has appeared there during the run is not
-        replaced.
+        """Copy the file `written` to this URL. Without `force`, raises FatalError if an object has appeared there
+        during the run.
         """
         self.check(force=force, reason=_EXISTS_SINCE_START)
         self._place.put(written)
@@ -298,8 +299,8 @@ def work_folder(path: Path) -> Iterator[Path]:
 
 
 def _remove_if_dead(folder: Path) -> None:
-    """Remove a work folder if the process that made the folder has ended. Then the file `lock` in the folder is not
-    locked any more.
+    """Remove a work folder if the process that made it has ended: its file `lock` is not locked, or is missing in a
+    folder that is older than a minute.
     """
     with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
         try:
