@@ -229,7 +229,7 @@ def _tell_cut(
     block: Block, urn: _Urn, end: int, mark: int, state: Integers, rules: Rules, rejects: RejectColumns
 ) -> tuple[bool, int]:
     """Whether the text after a URN that ends at `end` looks like a part of the URN. With `--rejects`, such a URN is
-    also appended as a reject.
+    also passed to `_add_reject`.
 
     Also returns a status: _GO_ON; _WAIT if more bytes are needed; _FULL if there is no room for the reject.
     """

@@ -131,7 +131,7 @@ class Scan:
         return self.results.sparkSession.createDataFrame(rows, "source string, reason string")
 
     def report(self) -> Report:
-        """Counts, failures and notes; runs the whole scan, if it has not run. Classes and `seconds` are not counted."""
+        """Counts, failures and notes; runs the whole scan, if it has not run. Classes are not counted; `seconds` is 0."""
         return report_of(self._summaries, self.options)
 
     def unpersist(self) -> None:

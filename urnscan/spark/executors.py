@@ -159,7 +159,7 @@ def _scan_task(summary: TaskSummary, task: Task, worker: Worker, sums: _PartialS
 
 
 class _PendingRows:
-    """Rows of a task that become a blob when there are many."""
+    """Rows of a task, which become a blob when there are many, and at the end."""
 
     def __init__(self, task: int, kind: str) -> None:
         self._task, self._kind = task, kind

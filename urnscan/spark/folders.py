@@ -228,7 +228,7 @@ class _ExecutorFolder(Folder):
     def _write_part(
         self, table: Mapping[str, Any], batches: Sequence[pa.RecordBatch], metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the only file of a table on this machine. `table` has the arguments of ParquetOutput, as in WRITTEN."""
+        """Write a table as a single file, on this machine. `table` has the arguments of ParquetOutput, as in WRITTEN."""
         with _new_file("part.parquet") as path:
             with ParquetOutput(path, **table) as output:
                 for rows in batches:

@@ -25,9 +25,8 @@ def column_meanings() -> Mapping[str, Mapping[str, str]]:
 
 
 def column_texts() -> Mapping[str, Mapping[str, str]]:
-    """The contents of `columns.toml`, read at each call: name of a table -> column -> meaning, in Markdown. Instead of
-    a table, `common` has columns of several tables, and `prefixes` the beginnings of names -> the meaning of all
-    columns whose names begin so.
+    """The contents of `columns.toml`, read at each call: name of a table -> column -> meaning, in Markdown. Two keys
+    are not tables: `common` has columns of several tables, and `prefixes` maps prefixes of column names to meanings.
     """
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 

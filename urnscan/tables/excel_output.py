@@ -54,8 +54,8 @@ class ExcelOutput(Output):
     """
 
     def __init__(self, path: str | os.PathLike[str], schema: pa.Schema, *, force: bool = False) -> None:
-        """`schema` is a value of TABLES, or such a schema after `flat_schema`. Raises FatalError if `path` exists
-        already (unless `force`), or if nothing can be written to its folder.
+        """`schema` is a value of TABLES, or such a schema after `flat_schema`. Raises FatalError as every `Output`, for
+        example if `path` exists already (unless `force`).
         """
         super().__init__(path, force=force)
         self.schema = schema

@@ -15,8 +15,8 @@ _MOST_BYTES = 1 << 25
 
 
 class JoinableClasses:
-    """Counter of the classes (names with the same canonical form) of a scan at the level `lexical` that the level
-    `namespace` would join to other classes. First `add` all classes, then ask for `count`.
+    """Counter of how many classes fewer (names with the same canonical form) a scan at the level `lexical` would have
+    at the level `namespace`. First `add` all classes, then ask for `count`.
     """
 
     def __init__(self, level: Level) -> None:

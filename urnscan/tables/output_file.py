@@ -57,8 +57,7 @@ class Output:
     def __init__(self, path: str | os.PathLike[str] | IO[bytes], *, force: bool, folder: Path | None = None) -> None:
         """`folder` is an existing work folder that no other output uses; None: a new folder.
 
-        Raises FatalError if the file exists already (unless `force`), or if the folder of the file does not exist or
-        cannot be written to.
+        Raises FatalError as `check_output` does, and if the folder of the file does not exist or cannot be written to.
         """
         self._force = force
         self._clean_up = contextlib.ExitStack()
@@ -132,8 +131,8 @@ class Committable(Protocol):
         """
 
     def commit(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Complete the files as `complete` does, and move or copy them to their paths, URLs or streams. Raises
-        FatalError if that fails.
+        """Complete the files as `complete` does, and move or copy them to their paths, URLs or streams. Raises the
+        errors of `Output.commit`.
         """
 
 
@@ -150,8 +149,8 @@ def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) ->
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raise FatalError if an output cannot have this path or URL: a file exists there already (unless `force`), or the
-    path is a folder or another file that is not regular. Returns nothing, and changes nothing.
+    """Raise FatalError if an output cannot have this path or URL: a file exists there already (unless `force`), the
+    path is a folder or another file that is not regular, or the URL is invalid. Returns nothing, and changes nothing.
     """
     with as_fatal(name_of(path)):
         _place(path).check(force=force)

@@ -232,8 +232,8 @@ def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int
 
 
 def _balanced(text: bytes, start: int, end: int) -> int:
-    """Index of the first `)` or `]` in `text[start:end]` whose opening bracket is missing: 1 for `a)b`. `end` if there
-    is none.
+    """Index of the first `)` or `]` in `text[start:end]` that does not close the last open bracket: 1 for `a)b`. `end`
+    if there is none.
     """
     opened: list[int] = []
     for place in range(start, end):

@@ -170,8 +170,8 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 @inner
 def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
     """Whether a URN can begin at index `at` in this reading (a way to decode), although a letter or digit precedes
-    index `at`. True if it belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to a word before the label (not
-    for `turn:`).
+    index `at`. True if this letter or digit belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to a word
+    before the label (not for `turn:`).
     """
     if reading == LABELS:
         letter = data[at - 1] | CASE
@@ -183,7 +183,9 @@ def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
 
 @inner
 def _is_encoded(reading: int, data: ByteArray, at: int) -> bool:
-    r"""Whether the letter or digit before index `at` belongs to an encoded delimiter, as in `%3Curn:` and `\nurn:`."""
+    r"""Whether the letter or digit before index `at` ends a delimiter that this reading decodes, as in `%3Curn:` and
+    `\nurn:`.
+    """
     if reading == ESCAPES:
         letter = data[at - 1]
         if at > 1 and data[at - 2] == BACKSLASH:

@@ -136,7 +136,7 @@ class RecoveringScanner:
         yield from self._hunt(pending, self._last_buffered(), final=True)
 
     def _last_buffered(self) -> BufferedText:
-        """The bytes in memory after the last read. All literal matches in them are known. Also sets the counts."""
+        """The bytes in memory after the last read. All literal matches in them are known. Sets `byte_count`, `lines`."""
         self.byte_count, self.lines = self._literal.byte_count, self._literal.lines
         return self._literal.buffered._replace(decided=self.byte_count, lines=self.lines)
 
