@@ -72,7 +72,7 @@ class Scan:
 
     @property
     def classes(self) -> DataFrame:
-        """The table of classes, sorted by `urn`. This first runs the whole scan, as ranges depend on all names."""
+        """The table of classes, sorted by `urn`. This first runs the whole scan."""
         return _classes(self._in_ranges(), self.options)
 
     @property
@@ -337,7 +337,7 @@ def scan_column(
     The result has the columns of the occurrence table. `source` is empty. `member` is `row/column`; the number of the
     row comes from `monotonically_increasing_id`. The options are those of `urnscan.scan_batches`. Raises ArgumentError
     (a ValueError and a TypeError) for invalid options, a column that is missing or has neither text nor bytes, and a
-    column to keep that has the name of a column of the occurrence table; FatalError for unreadable rules.
+    column to keep that has a name of the occurrence table; FatalError for unreadable rules.
 
     >>> frame = spark.createDataFrame([(7, "see urn:isbn:0451450523")], "page int, text string")  # doctest: +SKIP
     >>> urnscan.spark.scan_column(frame, "text", keep=["page"]).select("page", "urn").first()  # doctest: +SKIP

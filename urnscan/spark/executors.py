@@ -266,8 +266,8 @@ def class_rows(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[
 def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
     """Yield SPARK_OCCURRENCES rows for RESULTS rows, which must all be of the kind `occurrences`.
 
-    `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
-    parts, which is added to `line`.
+    `lines_before`: number (from 0) of a task that is a part of a file -> number of LF bytes in earlier parts, which is
+    added to `line`.
     """
     for task, first, rows in _unpack(batches, lines_before):
         place = _places(number_array(np.full(len(rows), task, np.int64)), first, rows.column("input"))
@@ -277,8 +277,8 @@ def occurrence_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int
 def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]) -> Iterator[pa.RecordBatch]:
     """Yield SPARK_REJECTS rows for RESULTS rows, which must all be of the kind `rejects`.
 
-    `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
-    parts, which is added to `line`.
+    `lines_before`: number (from 0) of a task that is a part of a file -> number of LF bytes in earlier parts, which is
+    added to `line`.
     """
     for rows in table_rows(batches, lines_before, REJECTS):
         yield frames.to_spark_types(rows, frames.SPARK_REJECTS)
@@ -297,8 +297,8 @@ def table_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Yield rows of the schema, OCCURRENCES or REJECTS, for RESULTS rows, which must all be of this kind.
 
-    `lines_before` maps the number (from 0) of a task that is a part of a file to the number of LF bytes in earlier
-    parts; this number is added to `line`.
+    `lines_before`: number (from 0) of a task that is a part of a file -> number of LF bytes in earlier parts, which is
+    added to `line`.
     """
     for _, _, rows in _unpack(batches, lines_before):
         yield rows.select(schema.names)

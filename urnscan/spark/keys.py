@@ -64,8 +64,7 @@ class KeySample:
 
     def add_rows(self, rows: pa.RecordBatch, step: int, seed: str) -> None:
         """Add the key (column `urn`) of every `step`-th row to the sample, and the bytes of all rows to `byte_count`.
-
-        The seed chooses the first row, below `step`, so that many small batches are sampled, too.
+        The seed chooses the first row, below `step`.
         """
         first = zlib.crc32(seed.encode()) % step
         chosen = rows.column("urn").take(number_array(np.arange(first, rows.num_rows, step)))

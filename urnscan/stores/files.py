@@ -77,8 +77,6 @@ class File(Reader):
 class Pipe(File):
     """Reader of a pipe, a socket or a terminal. `read_into` waits for the first byte, and then returns what is present,
     without waiting for a full view; 0 when the writer has closed.
-
-    On Linux, the buffer of a pipe is enlarged to 1 MiB.
     """
 
     def __init__(self, name: str, descriptor: int) -> None:

@@ -47,8 +47,7 @@ def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
 
 def open_bucket(url: Url, tries: int = 1) -> "_Arrow":
     """Open the bucket (the whole store) of a URL whose scheme is in ARROW, by pyarrow. Raises Trouble and errors of
-    pyarrow. The result is a `Store` that can also upload, move and delete. The last 32 are cached: one object for the
-    URLs of a bucket with the same user, options and `tries`.
+    pyarrow. The result is a `Store` that can also upload, move and delete; it is cached.
 
     `tries` is the maximum number of times that pyarrow sends the same request to S3.
     """
@@ -138,15 +137,13 @@ def _arrow_store(root: Url, tries: int) -> _Arrow:
 
 
 class _Fsspec:
-    """Store through fsspec.
-
-    Each instance has a separate file system, as an FTP connection reads a single file at a time.
-    """
+    """Store through fsspec. Each instance has a separate file system."""
 
     def __init__(self, url: Url) -> None:
         try:
             import fsspec.core  # noqa: PLC0415 (an extra)
 
+            # An FTP connection reads a single file at a time, so no file system is shared.
             self._system, self._root = fsspec.core.url_to_fs(url.full, skip_instance_cache=True)
         except ImportError as error:
             reason = f"{url.scheme}:// needs a package that is not installed: {_INSTALL} ({error})"

@@ -60,8 +60,8 @@ class Input:
 
     @property
     def file_name(self) -> str:
-        """The last part of the name, whose suffix can show the form of the file. `https://host/data/a.gz?v=2` ->
-        `a.gz`: the part after "?" does not count, except in object stores and paths, where "?" is a part of names.
+        """The last part of the name, whose suffix can show the form of the file; of a URL without the query, except in
+        object stores. `https://host/data/a.gz?v=2` -> `a.gz`.
         """
         # In the key of an object "?" is an ordinary character.
         is_page = self.remote is not None and self.remote.url.scheme not in ARROW
@@ -71,7 +71,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Listed:
-    """Neighbouring regular files of a run, as arrays: making an `Input` costs more than reading a small file."""
+    """Neighbouring regular files of a run, as arrays."""
 
     paths: bytes
     """The joined paths, each with a NUL after it."""
@@ -82,7 +82,7 @@ class Listed:
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
-        """Make a `Listed` of inputs, which must be regular files, in their order; it has only their paths and sizes."""
+        """Make a `Listed` of inputs, which must be regular files, in their order."""
         files = [(os.fsencode(source.path or "") + b"\0", source.size or 0) for source in inputs]
         paths, sizes = zip(*files, strict=True) if files else ((), ())
         return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
@@ -171,9 +171,8 @@ def name_of(path: str) -> str:
 
 
 def _known_by(paths: Iterable[bytes]) -> list[bytes]:
-    """Absolute paths without ".", double slashes and the first "/", so that a, ./a and .//a have equal keys.
-
-    Links are not resolved, as this takes long; so ".." stays.
+    """Absolute paths without ".", double slashes and the first "/", so that a, ./a and .//a have equal keys. Links and
+    ".." are not resolved.
     """
     try:
         here = os.getcwdb() + b"/"  # noqa: PTH109 (bytes)

@@ -80,7 +80,7 @@ class _Object(io.RawIOBase):
     def _opened(self, position: int) -> Content:
         """The content, reopened after a failure, or if a stream is at another byte.
 
-        Raises Trouble if the object changed, or perhaps changed, and if the connection broke too often.
+        Raises Trouble if the object may have changed, or if the connection broke too often.
         """
         if self._content is not None and self._content.at in (None, position):
             return self._content
@@ -123,8 +123,6 @@ def open_between(source: Remote, start: int, end: int) -> _Object:
 class RemoteReader(Reader):
     """Reader of an object in a store, from its first byte on. After a failure of the network, it reads on from the same
     byte, if the object has not changed.
-
-    Object stores send the next block while the previous block is read.
     """
 
     def __init__(self, source: Remote) -> None:
@@ -167,7 +165,8 @@ class RemoteReader(Reader):
         return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
 
     def close(self) -> None:
-        """Close the connection. While a request is pending, it is abandoned, as closing would wait for the server."""
+        """Close the connection. A pending request is abandoned."""
+        # During a request, closing would wait for the server.
         if self._ahead is None:
             self._object.close()
         self._ahead = None

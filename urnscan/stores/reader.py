@@ -178,8 +178,6 @@ def rest_skipped(reader: Reader) -> Iterator[SourceError]:
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
     """Return a function like the given `read_into` of a `Reader`, which raises no SourceError: after a DamageError it
     reads on after the damage, and for any other SourceError it returns 0 (the end).
-
-    For a second reading, after the first has reported the errors.
     """
 
     def read_on(view: memoryview) -> int:

@@ -64,10 +64,7 @@ class RemoteFolder:
         self._path = patiently(url.name, url, lambda: self._store.path_of(url.path))
 
     def with_suffix(self, suffix: str) -> "RemoteFolder":
-        """Return the folder whose name is this name and a suffix: `out` and `.tmp` give `out.tmp`.
-
-        The store stays unchanged.
-        """
+        """Return the folder whose name is this name and a suffix: `out` and `.tmp` give `out.tmp`."""
         return RemoteFolder(dataclasses.replace(self.url, path=self.url.path.rstrip("/") + suffix))
 
     def exists(self, name: str = "") -> bool:

@@ -51,9 +51,7 @@ def new_file_system(bucket: Url, timeout: float, tries: int) -> Any:  # noqa: AN
 
 
 def after_refusal(url: Url) -> str:
-    """Advice for a message about denied access to a bucket: what to check or set. The text depends on where the keys
-    were: in the URL, in the environment, or nowhere.
-    """
+    """Advice for a message about denied access to a bucket: what to check or set."""
     public = "; for a public bucket write s3://anonymous@BUCKET/"
     if url.user and url.user.partition(":")[0] != "anonymous":
         return "the keys in the URL were refused: check them and what they may do in this bucket"

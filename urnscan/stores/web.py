@@ -36,7 +36,7 @@ _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-en
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Handler that follows redirects only to http and https; the handler of urllib also follows redirects to FTP."""
+    """Handler that follows redirects only to http and https."""
 
     def redirect_request(
         self,
@@ -47,7 +47,8 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         headers: http.client.HTTPMessage,
         newurl: str,
     ) -> urllib.request.Request | None:
-        # urllib would read the body of the redirect, which may be of any length.
+        # The handler of urllib also follows redirects to FTP, and reads the body of the redirect, which may be of any
+        # length.
         fp.close()
         if urlsplit(newurl).scheme not in HTTP:
             return None
@@ -187,8 +188,7 @@ class Web:
 class _Lines:
     """File of a response that limits the lines, and the seconds, of each call of http.client.
 
-    Lines are the sizes of chunks, and the trailer fields after the last chunk (RFC 9112, 7.1.2). http.client reads
-    trailer fields up to an empty line, without a limit.
+    Lines are the sizes of chunks, and the trailer fields after the last chunk (RFC 9112, 7.1.2).
     """
 
     def __init__(self, file: IO[bytes]) -> None:

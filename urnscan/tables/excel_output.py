@@ -49,8 +49,7 @@ class ExcelOutput(Output):
     """A workbook of Excel with a table: the rows on the first sheet, the meanings of the columns on the second. As with
     every `Output`, the file appears only when `commit` is called.
 
-    Texts are cells of the type text, so Excel reads no text as a formula, a number or a link. XlsxWriter keeps the rows
-    in a temporary file.
+    Texts are cells of the type text, so Excel reads no text as a formula, a number or a link.
     """
 
     def __init__(self, path: str | os.PathLike[str], schema: pa.Schema, *, force: bool = False) -> None:

@@ -22,8 +22,7 @@ def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
     reads. These replace all metadata of the schema.
 
     The entries for pandas have the type of each column: without them, integers with nulls would become floats, and
-    flags with nulls objects. They also have the metadata as an attribute of the frame: for new versions of
-    `Table.to_pandas` in the entry `pandas`, and for `pandas.read_parquet` in the entry `PANDAS_ATTRS`.
+    flags with nulls objects. They also have the metadata as an attribute of the frame.
     """
     attributes = {KEY: metadata}
     of_pandas = {

@@ -111,8 +111,6 @@ class Output:
 def begin_sync(file: IO[bytes], start: int, byte_count: int) -> None:
     """Ask the system to begin to write a part of an open file to the disk, without waiting: `byte_count` bytes from
     byte offset `start` on. An error of the system is ignored. Does nothing if the system is not Linux.
-
-    This only saves time: the `os.fsync` at the end waits only for the last parts.
     """
     if _sync_file_range is not None:
         _sync_file_range(file.fileno(), start, byte_count, _SYNC_FILE_RANGE_WRITE)
@@ -121,8 +119,7 @@ def begin_sync(file: IO[bytes], start: int, byte_count: int) -> None:
 class Committable(Protocol):
     """Protocol: a file or several files that appear in two steps.
 
-    `complete` writes them to work folders (temporary folders), and `commit` moves them to their places. On a disk, only
-    `complete` is likely to fail. For a URL or a stream, `commit` copies all bytes, and may fail, too.
+    `complete` writes them to work folders (temporary folders), and `commit` moves or copies them to their places.
     """
 
     def complete(self, metadata: Mapping[str, Any] | None = None, /) -> None:
@@ -150,7 +147,7 @@ def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) ->
 
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
     """Raise FatalError if an output cannot have this path or URL: a file exists there already (unless `force`), the
-    path is a folder or another file that is not regular, or the URL is invalid. Returns nothing, and changes nothing.
+    path is a folder or another file that is not regular, or the URL is invalid.
     """
     with as_fatal(name_of(path)):
         _place(path).check(force=force)
@@ -215,8 +212,8 @@ class _Local:
             written.replace(self.base_path)
 
     def _link(self, written: Path) -> bool:
-        """Make this path a hard link to the file `written`; return False if that is impossible, for example because the
-        file system has no links. Raises FatalError if the path exists.
+        """Make this path a hard link to the file `written`; return False if the file system cannot do that. Raises
+        FatalError if the path exists.
         """
         try:
             os.link(written, self.base_path)
@@ -318,9 +315,8 @@ def _remove_if_dead(folder: Path) -> None:
 @contextlib.contextmanager
 def as_fatal(name: str) -> Iterator[None]:
     """Context in which an OSError or SourceError is raised as a FatalError instead: a message that the output `name`,
-    or the source of the SourceError, cannot be written, and why.
-
-    A BrokenPipeError stays if `name` is "standard output": that its reader stops is not a failure.
+    or the source of the SourceError, cannot be written, and why. A BrokenPipeError stays if `name` is "standard
+    output".
     """
     try:
         yield

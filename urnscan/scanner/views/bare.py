@@ -61,8 +61,8 @@ _DOI_GAP = rb"""(?:[\s:;="'`>{|\[\\]|\xc2\xa0){1,24}"""
 
 
 class _Kind(NamedTuple):
-    """A kind of reference: the NID; `word`, a part of its label or address, such as `sbn`; the pattern of the label or
-    address before the word; the pattern of the word and what follows, with the identifier as group 1.
+    """A kind of reference: the NID; `word`, a part of its label or address, such as `sbn`; the pattern of the text
+    before the word; the pattern of the word and what follows, with the identifier as group 1.
     """
 
     nid: str
@@ -143,8 +143,7 @@ def find_references(
     caller must search on.
 
     This index is less than `end` if a reference there may go on, or may depend on bytes after `data`. With `whole`, the
-    text ends after `data`. `are_free` returns, for an array of indices, whether each is outside of all other matches; a
-    label inside a match does not count.
+    text ends after `data`. `are_free` returns, for an array of indices, whether each is outside of all other matches.
     """
     references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)

@@ -22,12 +22,11 @@ MEANINGS: Mapping[str, str] = {
 
 
 def separators(recover: Collection[str]) -> bytes | None:
-    """Bytes at which a text can be split without splitting a name that one of the views in `recover` reads; None if the
-    text must not be split. With an empty `recover`, the bytes are those for `percent`.
-
-    For three views no byte is safe: a URN that is broken over lines (`wraps`) may go on after the quote mark of a mail
-    or the mark of a comment, a label (`bare`) may precede any mark, and a tag in a URN (`markup`) may contain any byte.
+    """Bytes at which a text can be split without splitting a name that a view in `recover` reads; None if the text must
+    not be split. With an empty `recover`, the bytes are those for `percent`.
     """
+    # For these views no byte is safe: a URN that is broken over lines may go on after the quote mark of a mail or the
+    # mark of a comment, a label may precede any mark, and a tag in the middle of a URN may contain any byte.
     if not {"wraps", "bare", "markup"}.isdisjoint(recover):
         return None
     return b'\0"<>' if "escapes" in recover else b'\0\n"<>'

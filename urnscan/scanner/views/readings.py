@@ -277,8 +277,8 @@ def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, sta
 
 @inner
 def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, int]:
-    """Like `step`, in percent-encoded text (RFC 3986 §2.1), decoded `times` times: a value in a URL is encoded once,
-    and twice if this URL is a value in another URL. STOP for `&` and other delimiters of URLs.
+    """Like `step`, in percent-encoded text (RFC 3986 §2.1), decoded `times` times. STOP for `&` and other delimiters of
+    URLs.
     """
     byte, after = int(data[at]), at + 1
     for _ in range(times):

@@ -86,7 +86,7 @@ class RecoveringScanner:
         )
 
     def prepare(self) -> None:
-        """Load or compile `hunt`, the largest function of the search for hidden URNs; the first scan does the rest."""
+        """Load or compile `hunt`, the largest function of the search for hidden URNs."""
         for _ in self._scan(iter(()), in_memory=True):
             raise AssertionError
 
@@ -304,7 +304,7 @@ def _stops(places: Integers, text: BufferedText) -> Integers:
 
 
 class _PendingMatches:
-    """Literal and hidden matches that are still pending, because matches are yielded in the order of the text."""
+    """Literal and hidden matches that are not yielded yet."""
 
     def __init__(self) -> None:
         self.hidden: list[Matches] = []

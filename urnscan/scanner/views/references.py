@@ -26,8 +26,8 @@ _LETTER_X = ord("x")
 
 
 class References(NamedTuple):
-    """Names and values of the named character references of HTML 5, such as `&colon;`. A value is an ASCII character as
-    a byte, NOTHING (invisible) or STOP (any other).
+    """Names and values of the named character references of HTML 5, such as `&colon;`. A value is an ASCII byte,
+    NOTHING (invisible) or STOP (other).
     """
 
     names: Vocabulary

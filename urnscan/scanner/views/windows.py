@@ -173,7 +173,7 @@ def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tup
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    """Whether a reading may find more than a literal match that the byte `stop` ended. False for most matches."""
+    """Whether a reading may find more than a literal match that the byte `stop` ended."""
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
