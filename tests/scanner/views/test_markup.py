@@ -60,6 +60,7 @@ TABLE = [
     (b"(urn:a:b<i>c</i><b>).</b>", [(1, 12, "urn:a:bc")]),
     (b"(<tt>urn:a:b</tt>), 'urn:a:<i>b</i>'/&gt;", [(21, 31, "urn:a:b")]),
     (b"&#39;urn:a:<i>b</i>&#39;/ &apos;urn:a:<i>b</i>'/", [(5, 15, "urn:a:b"), (32, 42, "urn:a:b")]),
+    (b"&&#39;urn:a:<i>b</i>&#39;/", [(6, 16, "urn:a:b")]),
     # what parts: cells, paragraphs, items, fields, notes, what is raised, struck out or unknown; attributes
     *(
         (b"<p>urn:isbn:978" + tags + b"3</p>", [])

@@ -377,9 +377,8 @@ def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
     if start > 0 and data[start - 1] == APOSTROPHE:
         return True
     for begin in range(max(0, start - _LONGEST_APOSTROPHE), start):
-        if data[begin] == AMPERSAND:
-            byte, after = read_reference(data, begin, start, references)
-            return byte == APOSTROPHE and after == start
+        if data[begin] == AMPERSAND and read_reference(data, begin, start, references) == (APOSTROPHE, start):
+            return True
     return False
 
 
