@@ -1249,6 +1249,9 @@ class TestOthers:
             f"{tmp_path}/a b?.txt", f"{tmp_path}/a b?.txt", 2
         )
         assert found("file://elsewhere/x") == ["file://elsewhere/x: invalid file URL; write file:///PATH"]
+        # After 7 bytes, the length of "file://", this URL goes on like an absolute path.
+        with pytest.raises(SourceError, match="invalid file URL"):
+            urls.local_path("gs://ab/x")
         assert found(f"file://{tmp_path}/nope") == [f"{tmp_path}/nope: no such file or folder"]
 
 

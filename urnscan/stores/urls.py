@@ -124,7 +124,7 @@ def local_path(argument: str) -> str:
     if not is_url(argument):
         return argument
     path = argument[len(_FILE) :].removeprefix("localhost")
-    if not path.startswith("/"):
+    if is_remote(argument) or not path.startswith("/"):
         raise SourceError(clean(argument), "invalid file URL; write file:///PATH")
     return os.fsdecode(unquote_to_bytes(os.fsencode(path)))
 
