@@ -51,7 +51,7 @@ _U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", 
 
 
 class Block(NamedTuple):
-    """A part of a text in memory."""
+    """A part of a text in memory: the first `filled` bytes of `data`. With `final`, the text ends after them."""
 
     data: ByteArray
     filled: int

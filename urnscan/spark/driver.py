@@ -370,9 +370,10 @@ def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
 def scan_inputs(
     spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
 ) -> Scan:
-    """Return a `Scan` of inputs, which are found now and read when a table is used; for classes of 128 MiB or more,
-    some first bytes are read now. Outputs (`outputs`) in a folder of inputs are skipped. Raises FatalError for standard
-    input, for an output that is named as an input or that urnscan did not write, and for an unreadable list of inputs.
+    """Return a `Scan` of inputs, which are found now and read when a table is used. If classes are requested and the
+    inputs have 128 MiB or more, some first bytes are read now. Outputs in a folder of inputs are skipped. Raises
+    FatalError for standard input, for an output that is named as an input or that urnscan did not write, and for an
+    unreadable list of inputs.
     """
     from pyspark import StorageLevel  # noqa: PLC0415
 

@@ -55,7 +55,7 @@ _HEAD_SAMPLE_STEP = 4
 
 @dataclass
 class KeySample:
-    """A sample of the keys (canonical forms) of rows."""
+    """A sample of the keys (canonical forms) of rows, and the number of bytes of all these rows."""
 
     keys: list[bytes] = field(default_factory=list)
     """The first 1,024 bytes of each key of the sample, not sorted."""

@@ -296,7 +296,7 @@ def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, Refere
 
 @inner
 def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int, int]:
-    """The tag or comment at index `at`: kind and bits, or SEPARATING if unlisted or malformed; its end, or MORE."""
+    """The tag or comment at `at`: kind and bits, and end or MORE. SEPARATING, with any index, if unlisted or malformed."""
     begin = at + 1
     if begin < filled and data[begin] == _EXCLAMATION:
         return _comment(data, at, filled)

@@ -80,7 +80,9 @@ _NONE, _OPEN = -1, -2
 
 
 class Windows(NamedTuple):
-    """Decoded copies of hidden URNs (windows), each followed by STOP (the byte 0), to be scanned as a single text."""
+    """Decoded copies of hidden URNs (windows), each followed by STOP (the byte 0), to be scanned as a single text. For
+    each byte, `origin` and `after` are the indices in the original text where its encoded form begins and ends.
+    """
 
     data: ByteArray
     origin: Integers
@@ -250,9 +252,8 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
 
 @inner
 def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the URN in a window differs from the literal match.
-
-    A URN without decoded bytes differs only if it is shorter because a reference ends it.
+    """Whether the URN in a window differs from the literal match. A URN without decoded bytes differs only if it is
+    shorter because a reference ends it.
     """
     data, filled, _ = block
     text_end = windows.after[end - 1]

@@ -211,7 +211,7 @@ def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> 
 
 def _next_line(data: bytes, end: int) -> int | None:
     """Index at which the text goes on after a line end at index `end`, after leader and indentation. None without a
-    line end, or if the next line lacks the leader (`//`).
+    line end, or if the next line lacks the leader of this line (except `*`).
     """
     line_end = _LINE_END.match(data, end)
     if line_end is None:
