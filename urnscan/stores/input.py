@@ -111,7 +111,7 @@ class Listed:
         return Input(_shown(data), os.fsdecode(data), int(self.sizes[at]))
 
     def between(self, start: int, end: int) -> "Listed":
-        """The files from the index `start`, counted from 0, to before the index `end`."""
+        """The files from index `start`, from 0, to before index `end`."""
         if (start, end) == (0, len(self)):
             return self
         first = int(self.ends[start - 1]) if start else 0

@@ -46,8 +46,7 @@ class _Sheet(Worksheet):  # type: ignore[misc]
 
 
 class ExcelOutput(Output):
-    """A workbook of Excel with a table: the rows on the first sheet, the meanings of the columns on the second. As with
-    every `Output`, the file appears only when `commit` is called.
+    """A workbook of Excel with a table: the rows on the first sheet, the meanings of the columns on the second.
 
     Texts are cells of the type text, so Excel reads no text as a formula, a number or a link.
     """
@@ -92,7 +91,7 @@ class ExcelOutput(Output):
                 self._write_cells([cell_values(column) for column in rows.slice(start, _PART).columns])
 
     def _write_cells(self, columns: list[pa.Array]) -> None:
-        """Write cells row by row, because a sheet in the mode `constant_memory` requires that."""
+        """Write cells row by row, as the mode `constant_memory` requires."""
         if self._rows < _MEASURED_ROWS:
             self._measure(columns)
         writers = [self._writer(column.type) for column in columns]

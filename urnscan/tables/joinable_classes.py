@@ -20,7 +20,7 @@ class JoinableClasses:
     """
 
     def __init__(self, level: Level) -> None:
-        """`level` is the level of the scan. At other levels than `lexical`, nothing is counted."""
+        """`level` is the level of the scan."""
         self._level = level
         self._classes = self._bytes = 0
         # Names that are canonical at the level `namespace`, and the canonical forms of all other names.

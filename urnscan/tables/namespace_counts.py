@@ -55,8 +55,8 @@ class NamespaceCounts:
             counts.invalid += sums[2]
 
     def add_occurrences(self, rows: pa.RecordBatch) -> None:
-        """Count by namespace the sources (inputs) in `rows` (schema OCCURRENCES: one row per occurrence); the
-        occurrences are not counted, as `add_classes` does it.
+        """Count by namespace the sources (inputs) in `rows` (schema OCCURRENCES: one row per occurrence). The
+        occurrences are counted by `add_classes`.
 
         Precondition: all rows of a source are consecutive, also over several calls.
         """

@@ -272,8 +272,8 @@ class _Stream:
 
 @contextlib.contextmanager
 def work_folder(path: Path) -> Iterator[Path]:
-    """Context whose value is a new temporary folder next to the file `path`. At the end of the context the folder is
-    removed with all files in it.
+    """Context whose value is a new temporary folder next to the file `path`. At its end the folder is removed with all
+    files.
 
     At the beginning, folders that dead processes left for the same `path` are removed, except folders of unfinished
     runs with `--resume`. Raises OSError if the folder cannot be made.

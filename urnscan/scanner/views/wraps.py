@@ -226,9 +226,7 @@ def _next_line(data: bytes, end: int) -> int | None:
 
 
 def _line_start(data: bytes, end: int) -> int:
-    """Start of the line that ends at index `end`; `end` if the line is too long. A NUL separates texts, like a line
-    end.
-    """
+    """Start of the line that ends at index `end`, after a line end or NUL; `end` if the line is too long."""
     floor = max(0, end - _LONGEST_LINE)
     start = max(data.rfind(b"\n", floor, end), data.rfind(b"\0", floor, end)) + 1
     return start if start or end <= _LONGEST_LINE else end
