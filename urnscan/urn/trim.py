@@ -51,8 +51,8 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
 
     Other text begins at a `'` if another one is directly before the match; at a reference like `&quot;` (see
     `is_markup`); or at a list separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only
-    if the brackets do not close in the 513 bytes after it. If the match is not `whole`, more of it may follow `end`:
-    then a separator in brackets that are open at `end` counts only if at least 513 bytes follow it.
+    if the brackets do not close in the 512 bytes after it. If the match is not `whole`, more of it may follow `end`:
+    then a separator in brackets that are open at `end` counts only if at least 512 bytes follow it.
 
     >>> text = b"'urn:a:b,urn:a:c'"
     >>> separator(text, 1, 6, len(text)), separator(text, 9, 14, len(text))
@@ -84,7 +84,7 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
                 pending, around = i, depth
         elif byte == _AMPERSAND and is_markup(data, i, end):
             return i if pending == -1 else pending
-        if pending != -1 and i - pending > GROUP:
+        if pending != -1 and i - pending >= GROUP:
             return pending
     return pending if pending != -1 and (whole or quotation_end != -1) else quotation_end
 
