@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import os
 import socket
 import tempfile
@@ -16,6 +17,7 @@ from tests.support.outputs import METADATA, SCHEMA, incompressible, rows_of, wri
 from urnscan.errors import FatalError
 from urnscan.stores import filesystems, store
 from urnscan.tables.parquet_writer import ParquetOutput
+from urnscan.tables.plain_output import ByteOutput
 
 
 class TestRemote:
@@ -56,6 +58,16 @@ class TestRemote:
             assert self.keys(s3) == ["no/such/folder/out.parquet"]
         assert self.table(s3, "no/such/folder/out.parquet").to_pylist() == rows_of(range(10)).to_pylist()
         assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("options", ["", "?region=us-east-1"])
+    def test_a_suffix_compresses_once(self, s3, options):
+        """Once pyarrow compressed such an output again, and it was refused; with options, it was not compressed at all."""
+        with ByteOutput(f"s3://bucket/out.csv.gz{options}") as file:
+            file.write(b"urn:a:b")
+            file.commit({})
+        assert gzip.decompress(s3.get_object(Bucket="bucket", Key="out.csv.gz")["Body"].read()) == b"urn:a:b"
+        with pytest.raises(FatalError, match=r"\.xz is not written"):
+            ByteOutput(f"s3://bucket/out.csv.xz{options}")
 
     @pytest.mark.full
     def test_the_bytes_are_those_of_a_local_one(self, s3, tmp_path):

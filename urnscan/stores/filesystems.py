@@ -101,7 +101,8 @@ class _Arrow:
     def put(self, file: Path, path: str) -> None:
         temporary = path + TEMPORARY_SUFFIX if self._url.scheme in ("hdfs", "viewfs") else path
         # Not by pyarrow.fs.copy_files, which does not report that the last part failed.
-        stream = self._system.open_output_stream(temporary)
+        # By default, pyarrow would compress it if the name ends in .gz.
+        stream = self._system.open_output_stream(temporary, compression=None)
         try:
             with file.open("rb") as source:
                 while block := source.read(_CHUNK):

@@ -13,7 +13,6 @@ import os
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from urnscan.pool import Pool, Timings
 from urnscan.tables.metadata import with_metadata
 from urnscan.tables.output_file import Output, as_fatal, begin_sync, name_of
 from urnscan.tables.parquet_footer import MAGIC, RowGroup, end_of_file
-from urnscan.tables.plain_output import CODECS, NOT_WRITTEN
+from urnscan.tables.plain_output import CODECS, NOT_WRITTEN, suffix_of
 
 # A row group is full when it has this many rows, or this many bytes in their texts.
 _ROW_GROUP = 1 << 17
@@ -63,7 +62,7 @@ class ParquetOutput(Output):
         (unless `force`), if nothing can be written to its folder, and for the suffix of a known other format (`.csv`).
         """
         name = name_of(path)
-        suffix = Path(name).suffix.lower()
+        suffix = suffix_of(name)
         if suffix in _NOT_PARQUET:
             raise FatalError(f"{name}: tables are written in Parquet, not as {suffix}; use .parquet")
         super().__init__(path, force=force)

@@ -27,6 +27,15 @@ GENERATOR = b'<meta name="generator" content="urnscan">'
 """Bytes at the beginning of each page that urnscan writes."""
 
 
+def suffix_of(name: str) -> str:
+    """The last suffix of a path or URL, in lower case; "" for a name without one. The query of a URL is ignored.
+
+    >>> suffix_of("urns.CSV"), suffix_of("s3://bucket/urns.csv.gz?region=eu-west-1")
+    ('.csv', '.gz')
+    """
+    return _file(name).suffix.lower()
+
+
 def form_of(name: str) -> tuple[str, str]:
     """(suffix of the format, suffix of the compression) of a path or URL, in lower case; "" for a missing one. Only
     the name is used, and only .gz, .bz2, .zst and .lz4 are compressions. The query of a URL is ignored.
@@ -34,11 +43,12 @@ def form_of(name: str) -> tuple[str, str]:
     >>> form_of("a/urns.CSV.gz"), form_of("s3://bucket/urns.parquet?versionId=1.2"), form_of("urns")
     (('.csv', '.gz'), ('.parquet', ''), ('', ''))
     """
-    file = Path(name.partition("?")[0] if is_remote(name) else name)
-    codec = file.suffix.lower()
-    if codec in CODECS:
-        return file.with_suffix("").suffix.lower(), codec
-    return codec, ""
+    last = suffix_of(name)
+    return (_file(name).with_suffix("").suffix.lower(), last) if last in CODECS else (last, "")
+
+
+def _file(name: str) -> Path:
+    return Path(name.partition("?")[0] if is_remote(name) else name)
 
 
 class ByteOutput(Output):
@@ -52,7 +62,7 @@ class ByteOutput(Output):
         Raises FatalError if the file exists already (unless `force`), if nothing can be written to its folder, and for
         the suffix of a compression that is not written, such as .xz and .zip.
         """
-        suffix = Path(os.fspath(path)).suffix.lower()
+        suffix = suffix_of(os.fspath(path))
         if suffix in NOT_WRITTEN:
             raise FatalError(f"{name_of(path)}: {suffix} is not written; choose {', '.join(CODECS)} or none of them")
         super().__init__(path, force=force, folder=folder)
