@@ -275,10 +275,16 @@ class TestDetails:
             ("urn:doi:10.1002/3.0.CO;2-#", "https://doi.org/10.1002/3.0.CO;2-%23"),
             ("urn:isbn:9780395363416", None),
             ("urn:nbn:<script>", None),
+            (f"urn:nbn:de:{'a' * 389}", f"https://nbn-resolving.org/urn:nbn:de:{'a' * 389}"),
+            (f"urn:nbn:de:{'a' * 390}", None),
         ],
+        ids=["NBN", "DOI", "ISBN", "no URN", "400 characters", "cut"],
     )
     def test_resolver(self, tmp_path, urn, link):
-        """The address that `urnscan explain` gives; none for what is no URN."""
+        """The address that `urnscan explain` gives; none for a text that is not a URN, or whose name the page cuts.
+
+        Once an address of more than 400 characters was cut, and led to a wrong place.
+        """
         write(classes([(urn, 1, [urn], [1], "a", None)]), tmp_path / "c")
         assert embedded(render(summarise(str(tmp_path / "c"), version="0")))["link"] == [link]
         assert all(one.url.startswith(("https://", "http://")) for rule in rules().values() for one in rule.resolvers)

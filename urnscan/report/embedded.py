@@ -28,8 +28,10 @@ COLUMNS = {
 }
 """Columns of a class in the page, and their names in the table of classes."""
 _REPEATING = ("nid", "status", "problem", "hint", "source", "member")
-_LONGEST, _LONGEST_SOURCE = 400, 2000
-"""Maximum number of characters of a text, and of the name of a source; longer texts are cut."""
+LONGEST = 400
+"""Maximum number of characters of a text; a longer one is cut."""
+_LONGEST_PLACE = 2000
+"""The same for the name of a source and the address of a name at a resolver."""
 _CHOICES = 300
 """Maximum number of choices of a filter. If there are more namespaces, the choices are those with the most classes."""
 
@@ -82,13 +84,13 @@ def embed(
     `columns` has the names in COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each
     class. `places`: the first places of each class; None without the table of occurrences. `about` has other values for
     the script, by name, among them `folder`, the common folder of all sources, which is removed from their names. Texts
-    of more than 400 characters, in sources 2,000, are cut.
+    of more than 400 characters, in `source` and `link` 2,000, are cut.
     """
     # The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
     # index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:
     # source, member, line, start, spelling. If the page does not list the spelling, the fifth is its text.
     urns, spellings, folder = columns["urn"], columns["spellings"], about["folder"]
-    shortened = sum(len(urn) > _LONGEST for urn in urns)
+    shortened = sum(len(urn) > LONGEST for urn in urns)
     columns = {**columns, "source": [name.removeprefix(folder) for name in columns["source"]]}
     columns = {name: [_short(name, value) for value in values] for name, values in columns.items()}
     values: dict[str, Any] = {**columns, **about}
@@ -132,10 +134,10 @@ def packed(data: bytes) -> str:
 
 
 def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a column)
-    return cut(value, _LONGEST_SOURCE if column == "source" else _LONGEST)
+    return cut(value, _LONGEST_PLACE if column in ("source", "link") else LONGEST)
 
 
-def cut(value: Any, most: int = _LONGEST) -> Any:  # noqa: ANN401 (any value of a column)
+def cut(value: Any, most: int = LONGEST) -> Any:  # noqa: ANN401 (any value of a column)
     """Return a text of more than `most` characters as its first `most` characters and an ellipsis; return any other
     value unchanged.
     """

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from urnscan.compiled.arrow import flags_of, number_array, numbers
 from urnscan.errors import ArgumentError, FatalError, InvalidURN
-from urnscan.report.embedded import COLUMNS, Place, cut
+from urnscan.report.embedded import COLUMNS, LONGEST, Place, cut
 from urnscan.report.page import common_folder
 from urnscan.report.scan_page import CountRow, MatchEnds, Summary, VariedClass
 from urnscan.report.tallies import Numbers, Tally, Top
@@ -243,11 +243,11 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
 
 
 def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, rulebook: Rulebook) -> list[str | None]:
-    """The address of each name at a resolver; None without one."""
+    """The address of each name at a resolver; None without one, and for a name that the page cuts."""
     with_resolver = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
     links: list[str | None] = [None] * len(urns)
     for place, nid in enumerate(nids):
-        if nid in with_resolver:
+        if nid in with_resolver and len(urns[place]) <= LONGEST:
             # The file may have been changed after urnscan wrote it.
             with contextlib.suppress(InvalidURN):
                 links[place] = resolver(parse(urns[place], syntax), rulebook)
