@@ -154,13 +154,17 @@ class TestMaxCluster:
     """Components that are too large."""
 
     def test_none_is_joined(self, tmp_path):
-        """None of a chain of records is removed, and the report names the first; what is small enough is joined."""
+        """None of a chain of records is removed, and the report names the first; what is small enough is joined.
+
+        The name has the number that the record has in the tables: damaged records count.
+        """
         dump = tmp_path / "chain.jsonl"
         chain = [{"urn": [f"urn:foo:{at}", f"urn:foo:{at + 1}"], "title": "T"} for at in range(6)]
-        dump.write_bytes(lines(*[{"urn": "urn:foo:x", "title": "T"}] * 2, *chain))
+        dump.write_bytes(b'{"urn": "urn:foo:d"\n' + lines(*[{"urn": "urn:foo:x", "title": "T"}] * 2, *chain))
         for agree in ("none", "title"):
             found = urnscan.deduplicate(dump, max_cluster=5, agree=agree)
-            assert found.report.too_large == [(f"{dump}: record 3", 6)]
+            assert found.report.too_large == [(f"{dump}: record 4", 6)]
+            assert found.clusters["record"].to_pylist() == [*range(2, 10)]
             assert found.report.duplicates == 1
             assert found.report.doubts == 1
             assert found.clusters["reason"].to_pylist() == [None, None, *["max-cluster"] * 6]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,12 +91,19 @@ class Components:
         """
         return self.is_shared[self.component[span]]
 
-    def name(self, record: int) -> str:
-        """Return the name of a record in messages, `a.mrc: record 1,234`: the dump, and the number among its readable
-        records, from 1. `record`: number among the readable records of all dumps, from 0.
+    def names(self, records: Collection[int]) -> dict[int, str]:
+        """Return the names of some records in messages, by their numbers among the readable records of all dumps, from
+        0. `a.mrc: record 1,234` has the dump, and the number of the record in it, from 1. Raises FatalError if the disk
+        fails.
         """
-        dump = next(dump for dump in reversed(self.reading.dumps) if dump.first <= record)
-        return f"{dump.name}: record {record - dump.first + 1:,}"
+        if not records:
+            return {}
+        return {
+            record: f"{dump.name}: record {rows.column('record')[record - span.start].as_py():,}"
+            for dump, span, rows in self.batches()
+            for record in records
+            if span.start <= record < span.stop
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

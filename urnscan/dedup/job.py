@@ -157,7 +157,7 @@ def _copy_all(
         if kept and policy.carry:
             carry = Carry(policy.carry, clustering, again)
             _copy(again, carry.places(), dumps)
-            report.carried, report.not_carried = carry.fields, carry.refused
+            report.carried, report.not_carried = carry.fields, carry.refused()
         else:
             _copy(again, clustering.places(kept=kept), dumps)
 

@@ -26,8 +26,7 @@ class Carry:
         """
         self.fields = 0
         """Number of fields that were copied into records so far; they are copied while the dumps are written."""
-        self.refused: list[tuple[str, str]] = []
-        """Records whose fields are not copied, or that are not changed: the name of the record, and the reason."""
+        self._refused: dict[int, str] = {}
         self._clustering, self._dumps = clustering, again.dumps
         self._fields: dict[int, list[Field]] = defaultdict(list)
         if not any(dump.format.name in FORMATS for dump in again.dumps):
@@ -44,13 +43,20 @@ class Carry:
                 pass
 
     def _take(self, record: int, format_: str, data: bytes, tags: tuple[str, ...]) -> None:
-        """Keep the fields of a removed record for the kept record, or add it to `refused`."""
+        """Keep the fields of a removed record for the kept record, or add it to those that are refused."""
         try:
             fields = fields_of(format_, data, tags)
         except NotChangedError as error:
-            self.refused.append((self._clustering.records.name(record), f"its fields are not copied: {error}"))
+            self._refused[record] = f"its fields are not copied: {error}"
         else:
             self._fields[int(self._clustering.cluster[record])] += fields
+
+    def refused(self) -> list[tuple[str, str]]:
+        """Records whose fields are not copied, or that are not changed: the name of each, and the reason. Raises
+        FatalError if the disk fails.
+        """
+        names = self._clustering.records.names(self._refused)
+        return [(names[record], reason) for record, reason in self._refused.items()]
 
     def places(self) -> Iterator[Places]:
         """Yield, batch by batch, where each record is in its dump, and whether it stays. For a kept record that gets
@@ -72,8 +78,7 @@ class Carry:
         try:
             changed, count = with_fields(format_, data, fields)
         except NotChangedError as error:
-            reason = f"the fields of removed records are not added to it: {error}"
-            self.refused.append((self._clustering.records.name(record), reason))
+            self._refused[record] = f"the fields of removed records are not added to it: {error}"
             return data
         self.fields += count
         return changed
