@@ -147,8 +147,8 @@ class Pool:
         return self._executor.submit(measured)
 
     def results(self, stage: str, work: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
-        """Yield `work(item)` for each item, in the order of the items. Threads call `work`; up to `jobs` + 1 calls
-        are pending at a time.
+        """Yield `work(item)` for each item, in the order of the items. Threads call `work`; up to `jobs` + 1 calls are
+        pending at a time, so items are taken only as results are taken.
 
         The time of the calls is added to the stage. An error of `work` is raised instead of its result, and ends the
         iterator.

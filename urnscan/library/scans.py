@@ -151,7 +151,8 @@ class Scan:
     def to_html(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the page of `urnscan report`: an HTML file with a table of classes in which a reader can search.
 
-        `path` is a file. With `force`, an existing file is replaced. Raises FatalError if the file cannot be written
+        `path` is a file that ends in .html, .htm or .xhtml, perhaps with the suffix of a compression, or has no suffix.
+        With `force`, an existing file is replaced. Raises FatalError for another suffix, if the file cannot be written
         or, without `force`, exists already.
         """
         from urnscan.report.figures import summarise  # noqa: PLC0415 (a scan does not need it)
@@ -186,8 +187,11 @@ class Scan:
     def _write(
         self, arguments: Mapping[str, str | os.PathLike[str] | None], opened: Callable[..., Any], *, force: bool
     ) -> None:
-        """Write the tables that have a path in `arguments`, by outputs that `opened` makes. Raises the errors of
-        `to_parquet`.
+        """Write the tables that have a path in `arguments` (name of a table -> path or None). `opened` opens the output
+        of a path (`ParquetOutput`). Either all files appear, or none.
+
+        Raises ArgumentError if there is no path, or no table of rejects; FatalError if a file cannot be written or,
+        without `force`, exists already, and if two paths are the same; SourceError for an invalid URL.
         """
         paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
         if not paths:
@@ -241,7 +245,9 @@ class Scan:
         return html_counts(*self._counts()) + table + more + below
 
     def _counts(self) -> list[str]:
-        """The counts that `print` shows in the first line, as texts such as `21 occurrences`."""
+        """The counts of occurrences, classes and inputs, and of occurrences that `nid` or `not_nid` left out, if one
+        was given, as texts such as `21 occurrences`, for the first line of `print`.
+        """
         return [
             counted(self.report.occurrences, "occurrence"),
             counted(len(self), "class", "classes"),
@@ -250,7 +256,7 @@ class Scan:
         ]
 
     def _hints(self) -> list[str]:
-        """Sentences that advise options which would change the result of the scan; empty if none would."""
+        """Sentences about options, such as `trim=True`, that would change the result of the scan; empty if none would."""
         counts = {"untrimmed": self.report.untrimmed, "joinable": self.report.joinable}
         return hints(self.report, option, LISTS_REJECTS, **counts, has_rejects=self.rejects is not None)
 
@@ -345,8 +351,9 @@ def scan(
 
 
 def _arguments(paths: tuple[str, ...], cdx: str | None, options: Options) -> tuple[Argument, ...]:
-    """The inputs of a scan: the paths, or, with `cdx`, the index with the records to read. Raises ArgumentError if
-    `cdx` does not go with the paths, FatalError if the index cannot be read.
+    """The inputs of a scan: the paths or, if `cdx` (the path of an index of records of web archives) is not None, the
+    index, which is read now. Raises ArgumentError if `cdx` is `-`, or if with `cdx` there is not exactly one path, or
+    it is `-`; FatalError if the index cannot be read.
     """
     if cdx is None:
         return paths

@@ -61,7 +61,10 @@ def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) ->
 
 
 def _failure_line(failure: SourceError) -> str:
-    """The failure as a line of text. If a text was passed as a path, the line also names the functions for texts."""
+    """The failure as a line of text. If the name of the input looks like a text (white space or `urn:` in it), and is
+    neither a URL nor an existing path, the line also names the functions for texts, `urnscan.find` and
+    `urnscan.scan_frame`.
+    """
     name = failure.source
     if not _IN_TEXTS.search(name) or is_url(name) or os.path.lexists(name):
         return in_line(str(failure))

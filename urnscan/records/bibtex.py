@@ -33,8 +33,8 @@ _DEPTH = 5
 
 
 def _text(end: bytes, entry: bool) -> bytes:
-    """Pattern of a text without braces and without the bytes in `end`. With `entry`, the text ends before a line that
-    begins like an entry.
+    """Pattern of a text, perhaps empty, without braces and without the bytes in `end`, which are written as in a
+    character class. With `entry`, the text ends before a line that begins like an entry.
     """
     if not entry:
         return rb"[^{}" + end + rb"]*+"
@@ -42,8 +42,9 @@ def _text(end: bytes, entry: bool) -> bytes:
 
 
 def _between(first: bytes, last: bytes, end: bytes, entry: bool, depth: int) -> bytes:
-    """Pattern of the delimiters `first` and `last` and the text between them, in which there may be braces inside
-    braces, `depth` levels. `end` and `entry` are those of `_text`.
+    """Pattern of the delimiters (patterns `first` and `last`) and the text between them, in which there may be braces
+    inside braces, `depth` levels. Outside of these braces, the text has no bytes in `end` (as in a character class).
+    With `entry`, no line in it begins like an entry.
     """
     inner = _between(rb"\{", rb"\}", b"", entry, depth - 1) if depth else rb"(?!)"
     return first + _text(end, entry) + rb"(?>(?:" + inner + _text(end, entry) + rb")*)" + last
@@ -118,8 +119,8 @@ _FIRST = re.compile(
 
 def is_bibtex(head: bytes, name: str) -> bool | None:
     """Whether a dump is BibTeX, by its first bytes `head` and its file name `name` (in lower case): True if an entry
-    follows after at most a few lines, or after any text in a file with the suffix of BibTeX. None: more bytes are
-    needed.
+    (or `@string`, `@preamble`, `@comment`) follows after at most a few lines, or, if the name ends in .bib or .bibtex,
+    anywhere in `head`. None: more bytes are needed.
     """
     match = _HEAD.match(head)
     rest = head[match.end() if match else 0 :]
@@ -141,8 +142,8 @@ class BibtexRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each entry as a `Cut` (its place and bytes), in order; `@string`, `@preamble` and `@comment` are
-        skipped. An entry that is never closed or too long is yielded as a `Damaged`; after it, reading goes on at the
-        next line that begins like an entry.
+        skipped. An entry that is never closed, or is longer than 64 MiB, is yielded as a `Damaged`; after it, reading
+        goes on at the next line that begins like an entry.
         """
         # `Cut.around` has the type (`book`), the length of the beginning (`@book{`) in bytes, and whether regular
         # expressions can read the whole entry (False, for example, if its braces are nested too deep).
@@ -162,9 +163,10 @@ class BibtexRecords(RecordReader):
                     return
 
     def record(self, cut: Cut) -> Record:
-        """Read the fields of an entry. Returns a `Record` with its ID (None if the entry has no citation key) and, by
-        the options of the reader, texts to scan for URNs (with `own`, record-level identifiers instead), identifiers
-        that give keys (`keys`) and a description (`described`). Fields that cannot be read are left out.
+        """Read the fields of an entry that `cuts` yielded. Returns a `Record` with its ID (None if the entry has no
+        citation key) and, by the options of the reader, texts to scan for URNs (with `own`, record-level identifiers
+        instead), identifiers that give keys (`keys`) and a description (`described`). Fields that cannot be read are
+        left out.
         """
         offset, data, (kind, start, simple) = cut
         match = _KEY.match(data, start)
@@ -199,7 +201,8 @@ class BibtexRecords(RecordReader):
 
 
 def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-    """Consume all bytes before the next match, and return the match. Without a match, consume all bytes, and return
+    """Take all bytes before the next match of `pattern` (at most 512 bytes long) from the buffer, and return the match,
+    whose bytes are not taken; its positions are indices in `buffer.data`. Without a match, take all bytes, and return
     None.
     """
     while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
@@ -212,8 +215,9 @@ def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | No
 
 
 def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
-    """Length in bytes of the entry at the start of the buffer, whose opening `delimiter` is at the distance `start`: 0
-    if it is never closed, more than `LONGEST` if it is too long.
+    """Length in bytes of the entry at the start of the buffer, whose opening `delimiter` is `start` bytes after that: 0
+    if it is never closed, or two lines in it begin like entries; more than `LONGEST` (64 MiB) if it is too long. Takes
+    no bytes.
     """
     depth = lines_like_entries = 0
     is_quoted = False
@@ -247,7 +251,7 @@ def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
 
 
 def _without_deep_braces(entry: bytes) -> bytes:
-    """Replace the braces of an entry that are too deep for patterns by spaces."""
+    """Replace the braces of an entry that are too deep for patterns (inside six others) by a space each."""
     depth = 0
 
     def brace(match: re.Match[bytes]) -> bytes:
@@ -259,8 +263,9 @@ def _without_deep_braces(entry: bytes) -> bytes:
 
 
 def _value(data: bytes) -> str:
-    """The text of a value, without delimiters and commands; empty if the value joins pieces by `#` and one of them is a
-    macro (`"a" # jan`).
+    r"""The text of a value, which is written as `{…}`, `"…"`, a word, or several of these with `#` between them: the
+    pieces are joined, without delimiters and braces, and commands for signs of URLs (`\_`) become the signs; other
+    commands remain. Empty if there are several pieces, and one is a macro (`"a" # jan`).
     """
     parts: list[tuple[bytes, bytes]] = _PART.findall(data)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
@@ -273,8 +278,8 @@ def _value(data: bytes) -> str:
 
 
 def _join_pieces(field: re.Match[bytes]) -> bytes:
-    """The field with the pieces of its value joined, except at macros, which may mean any text: `t = "a" # "b" # jan`
-    -> `t = "ab" jan ""`.
+    """The field (a match of _FIELD) with the pieces of its value joined, except at macros, which may mean any text: `t
+    = "a" # "b" # jan` -> `t = "ab" jan ""`. A field with a single piece is unchanged.
     """
     parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
     if len(parts) < 2:

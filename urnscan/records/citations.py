@@ -125,7 +125,7 @@ _RIS_HEAD = re.compile(
 
 def is_ris(head: bytes, _name: str) -> bool | None:
     """Whether a dump that begins with `head` is RIS: its first line has the tag TY, or has another tag and a line with
-    ER follows. Lines with names of providers, and with numbers, may come before. None: more bytes are needed.
+    ER follows in `head`. Lines with names of providers, and with numbers, may come before. None: more bytes are needed.
     """
     match = _RIS_HEAD.match(head)
     if match is None:

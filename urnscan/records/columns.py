@@ -82,7 +82,7 @@ class Columns(NamedTuple):
 
     def by_scheme(self) -> Mapping[str, Texts]:
         """Return the record-level identifiers as kind (`Texts.scheme`) -> a `Texts` with all identifiers of this kind,
-        sorted by record, then by order.
+        sorted by record, then by order. `scheme` and `is_key` of these `Texts` have no meaning.
         """
         columns = sorted(self.own, key=operator.attrgetter("scheme"))
         groups = itertools.groupby(columns, key=operator.attrgetter("scheme"))
@@ -107,7 +107,7 @@ class Columns(NamedTuple):
 
 def with_sources(texts: pa.StringArray, sources: pa.StringArray) -> pa.StringArray:
     """Return the values of `texts`, each with its source in brackets before it, as in `(DE-101)1234`. A value whose
-    source is null stays unchanged. Both columns have the same length.
+    source is null or empty stays unchanged. Both columns have the same length.
     """
     encoded = sources.dictionary_encode()
     prefixes = text_array([with_source("", source) for source in encoded.dictionary.to_pylist()])

@@ -30,7 +30,7 @@ def first_name(texts: Iterable[str | None]) -> str | None:
 
 
 def in_line(text: str) -> str:
-    """Return a text with a single space instead of each sequence of control characters (also line ends and tabs), to
-    show it in a line.
+    """Return a text with a single space instead of each sequence of ASCII control characters (also line ends and tabs),
+    to show it in a line.
     """
     return _CONTROL.sub(" ", text)

@@ -120,7 +120,7 @@ class Row:
     unless: str = ""
     """Name of an XML attribute: an element does not count if the element or its parent has this attribute."""
     codes: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Code in the field, in the same case -> its meaning; other codes have no meaning."""
+    """Code in the field (case counts) -> its meaning; other codes have no meaning."""
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Pattern, in lower case, to search in the text in any case -> its meaning."""
 
@@ -217,8 +217,8 @@ def axes() -> Mapping[str, str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _meanings(words: Sequence[tuple[str, str]], text: str) -> str:
-    """The meanings, joined by spaces, of the patterns that match anywhere in a text. `words`: pairs of pattern and
-    meaning.
+    """The meanings, joined by spaces, of the patterns that match anywhere in `text`, which is in lower case. `words`:
+    pairs of pattern and meaning.
     """
     return " ".join(meaning for pattern, meaning in words if re.search(pattern, text))
 
@@ -233,7 +233,7 @@ def _type(text: str) -> str:
 
 def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statement]:
     """Yield the statements about a work that a field with a single value, `text`, makes: a pair (row, text) for each of
-    `rows` that applies. The text is cut to `Row.at`.
+    `rows` (the rows of this field) that applies. Of the text only the characters that count (`Row.at`) are in the pair.
 
     `kind`: type of the record (byte 6 of a MARC leader), or empty. A row with `kinds` applies only to these types.
     """
@@ -243,9 +243,9 @@ def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statemen
 
 
 def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ") -> Iterator[Statement]:
-    """Yield the statements about a work that a field with subfields makes: a pair (row, text) for each of `rows` whose
-    subfields (`Row.parts`) have a value in the field. The text is these values, with spaces between them, after the
-    changes that `statement` makes.
+    """Yield the statements about a work that a field with subfields makes: a pair (row, text) for each of `rows` (the
+    rows of this field) whose subfields (`Row.parts`) have a value in the field. The text is these values, with spaces
+    between them, with controls around a leading article, and cut to the characters that count (`Row.at`).
 
     `subfields` are pairs of code and value; `second` is the second indicator, the length of a leading article in some
     fields.

@@ -86,7 +86,9 @@ Table = Mapping[str, tuple[OwnField, ...]]
 
 @functools.cache
 def read_data(name: str) -> Mapping[str, Any]:
-    """Return the contents of a TOML file of this package, or of a TOML file with an absolute path."""
+    """Return the contents of a TOML file: one in the folder of this module, by its name, or another, by its absolute
+    path. They are cached, so do not change them.
+    """
     import tomllib  # noqa: PLC0415 (not every run needs it)
 
     with (files(__package__) / name).open("rb") as file:
@@ -143,8 +145,9 @@ def field_names(table: Table) -> frozenset[str]:
 def of_value(
     text: str, rows: Iterable[OwnField], kinds: Mapping[str, str] | None = None, *, is_first: bool = True
 ) -> Iterator[Own]:
-    """Yield the record-level identifiers in a field with a single value, `text`: one for each of `rows` that applies;
-    none for an empty text.
+    """Yield the record-level identifiers in a field with a single value, `text`: one for each of `rows` (the rows of
+    this field) that applies; none for an empty text. If there is a source, it is written before the text:
+    `(OCoLC)1234`.
 
     `kinds`: name -> value of other fields, which rows name in `scheme_in`, `source_in`, `unless_all` and `but_same`. A
     row does not apply if the value in `scheme_in` is not in `schemes`. `is_first`: the field is the first with its
@@ -161,7 +164,7 @@ def of_value(
 
 def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
     """Whether the identifier belongs to a host of the record: the record has all fields in `row.unless_all`, and those
-    in `row.but_same` do not have the same text. `kinds`: name -> value of the fields.
+    in `row.but_same` do not have the same text (punctuation does not count). `kinds`: name -> value of the fields.
     """
     values = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
     return kinds.keys() >= set(row.unless_all.split()) and (len(values) != 1 or values == {""})
@@ -207,7 +210,7 @@ def with_source(text: str, source: str) -> str:
 
 
 def _values_with(code: str, subfields: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """The values of the leading subfields that have the code `code`."""
+    """The values of the first subfields, up to the first with another code than `code`."""
     return (value for _, value in itertools.takewhile(lambda subfield: subfield[0] == code, subfields))
 
 

@@ -60,10 +60,10 @@ class Texts(NamedTuple):
 
 
 def as_texts(values: pa.StringArray, scheme: str) -> Texts:
-    """Return the texts in which the scanner finds the URNs of a column of identifiers, which has no nulls: for each
-    value the same text that `identifiers.as_text` returns for it. Values for which it returns None are left out;
-    `Texts.rows` says to which values the texts belong. `scheme`: kind of all these identifiers, as a record names it
-    (`isbn`), in any case; empty if unknown.
+    """Return the texts in which the scanner finds the URNs of a column of identifiers, which has no nulls. The text of
+    a value is the URN of its identifier (a line for each of several), or the value itself if it contains a URN. Values
+    without a URN have no text: for example, those with a wrong check digit. `scheme`: kind of all these identifiers, as
+    a record names it (`isbn`), in any case; empty if unknown.
     """
     kind = kind_of(scheme)
     if kind == "isbn":
@@ -85,7 +85,8 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
 
 def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
     """The code of each value, of another kind than ISBN: _URN if the value contains a URN (then the value is the text),
-    _NOTHING if it certainly has none, _ALONE if Python has to read it.
+    _NOTHING if it has none, _ALONE if Python has to read it. `kind` is a result of `kind_of`. Only right for values in
+    ASCII.
     """
     has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
     has_nothing = np.full(len(values), kind == OTHER)
@@ -96,8 +97,8 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
-    """A URN and a code (as in `_codes_of_others`) for each value of the kind ISBN. The URN has a meaning only where the
-    code is _URN.
+    """A URN and a code for each value of the kind ISBN: _URN; _NOTHING if it has no URN (a wrong check digit); _ALONE
+    if Python has to read it. The URN has a meaning only where the code is _URN.
     """
     data, offsets = byte_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
@@ -112,8 +113,8 @@ def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
 
 
 def _highest_code(tail: str) -> int:
-    """The code of a right ISBN with the text `tail` after it: _URN, _NOTHING or _ALONE. The code of no ISBN with this
-    tail is higher.
+    """The highest code (_ALONE < _NOTHING < _URN) that an ISBN with the text `tail` after it can have: the code of a
+    right ISBN.
     """
     if sum(map(str.isdigit, tail)) >= _DIGITS:
         return _ALONE
@@ -123,8 +124,9 @@ def _highest_code(tail: str) -> int:
 
 @compiled
 def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes, ends: Offsets) -> None:
-    """For each value, write the digits of the ISBN to `out`, after `urn:isbn:`; the code to `codes`; and the end of the
-    ISBN in `data` to `ends`.
+    """For each value (its bytes are in `data` from its offset to the next offset), write the digits of the ISBN to its
+    22 bytes of `out`, after `urn:isbn:`; _URN, _NOTHING (a wrong check digit) or _ALONE (not read) to `codes`; and the
+    index in `data` after the ISBN to `ends`.
     """
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(data, offsets[row], offsets[row + 1])
@@ -133,8 +135,8 @@ def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes
 
 @inner
 def _end_of_isbn(data: ByteArray, start: int, end: int) -> int:
-    """The end of the digits, X and hyphens at the start of a text from `start` to `end`; `end` if the characters after
-    them may belong to the number, or are too many.
+    """The index after the digits, X and hyphens at the start of the text `data[start:end]`; `end` if the characters
+    after them may belong to the number, or are too many.
     """
     at = start
     while at < end and (data[at] == _HYPHEN or _is_digit_of_isbn(data[at])):

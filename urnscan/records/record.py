@@ -50,9 +50,9 @@ class Run(NamedTuple):
     data: bytes
     """The records and the bytes between them, from the start of the first record to the end of the last."""
     starts: Integers
-    """The start of each record in `data`."""
+    """The index of the first byte of each record in `data`."""
     ends: Integers
-    """The end of each record in `data`."""
+    """The index after the last byte of each record in `data`."""
     around: Any = None
     """Facts that the reader needs in addition to the bytes, as in `Cut`; the same for all records of the run."""
 
