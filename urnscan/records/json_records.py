@@ -56,7 +56,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
     """Whether a dump is JSON Lines, a value in each line (`lines` is True), or JSON in another layout (`lines` is
-    False). An array of numbers or strings is neither. None: more bytes are needed.
+    False), by its first bytes and its file name (in lower case). An array of numbers is neither, except in a file with
+    the name of JSON Lines. None: more bytes are needed.
     """
     try:
         in_lines = are_lines(head, name, find_array)
@@ -87,9 +88,10 @@ class JsonArrayRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each value as a `Cut`, in order, and a `Damaged` where no value can be decoded. `Cut.around` is the
-        decoded value: a tuple of pairs (name, value) for an object, a str for a number.
+        decoded value: a tuple of pairs (name, value) for an object, a list for an array, a str for a number.
 
-        `Cut.data` has no commas, brackets or white space around the value; in JSON Lines it is the whole line.
+        `Cut.data` has no commas, brackets or white space around the value; in JSON Lines it is the whole line, with its
+        line end.
         """
         for value in self._values.read(buffer):
             yield value if isinstance(value, Damaged) else Cut(*value[:3])
@@ -253,8 +255,8 @@ def _is_of_record(name: str) -> bool:
 
 
 def _sole_array(text: str, at: int) -> int:
-    """Index in `text` of the array of records in the object at `at`, or in an object inside it, if there are only
-    members with numbers and strings before it; otherwise 0.
+    """Index in `text` of the opening bracket of the array of records in the object at index `at`, or in an object
+    inside it, if there are only members with numbers and strings before it; otherwise 0.
     """
     names: list[str] = []
     while text[at : at + 1] == "{":
@@ -276,7 +278,7 @@ def _sole_array(text: str, at: int) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    """Place after the white space at `at`."""
+    """Index after the white space at index `at`."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
 

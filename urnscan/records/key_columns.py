@@ -109,7 +109,9 @@ def re2_of(pattern: str) -> Re2:
 
 
 class _Row:
-    """A spelling of keys.toml for columns of ASCII values."""
+    """A spelling of keys.toml (a way in which identifiers are written, and the key that they give), for columns of
+    values in ASCII without white space around them.
+    """
 
     def __init__(self, row: Spelling) -> None:
         self._spelling = row
@@ -118,7 +120,9 @@ class _Row:
         self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
     def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
-        """Whether each value fits the spelling, and the groups of its pattern in each value."""
+        """Whether each value fits the spelling, and the groups of its pattern in each value; null for a value that does
+        not match the pattern. Python must check values that are longer than `re2.longest`.
+        """
         groups = pc.extract_regex(texts, self._pattern)
         fits = flags_of(groups.is_valid())
         if self._unless and fits.any():
@@ -126,8 +130,8 @@ class _Row:
         return fits, groups
 
     def keys(self, groups: pa.StructArray) -> pa.StringArray:
-        """The keys of values that fit, from their groups; null for a filler (`none`), and for a value that the form
-        refuses.
+        """The keys of values that fit, from their groups (as from the method `groups`); null for a filler (`none`), and
+        for an identifier that `Spelling.form` refuses as invalid.
         """
         row = self._spelling
         parts = [pc.replace_substring_regex(groups.field(at), f"[{_WHITE}]+", "") for at in range(self.re2.groups)]
@@ -145,7 +149,7 @@ class _Row:
 
 class SpellingColumns:
     """Reader of a column of identifiers of the same kind: finds the keys (`oclc:1234`) in all values, the same keys as
-    `keys.Spellings.read` finds in each.
+    `keys.Spellings.read` finds in each value alone.
     """
 
     def __init__(self, spellings: Spellings) -> None:
@@ -155,8 +159,8 @@ class SpellingColumns:
         self._special = f"(?is)^(?:{'|'.join(row.re2.plain for row in self._rows[:-1])})$"
 
     def read(self, texts: pa.StringArray) -> tuple[Integers, pa.StringArray]:
-        """Return the keys in a column of values: the index (from 0) of the value of each key, and the keys, sorted by
-        index. A value may give no key, or several.
+        """Return the keys in a column of values without nulls: the index (from 0) of the value of each key, and the
+        keys, sorted by index. A value may give no key, or several.
         """
         if len(texts) < _FEW:
             return self._one_by_one(texts, np.arange(len(texts)))
@@ -220,8 +224,8 @@ class KeyColumns:
         yield from self._of_names(names, *sources.values())
 
     def of_bytes(self, records: Sequence[bytes]) -> Texts:
-        """Return a key for each record, in order: `octets:` and a hash (BLAKE2b) of its bytes, without the white space
-        around them.
+        """Return a key for each record, in order: `octets:` and a hash (BLAKE2b, 12 bytes in hexadecimal digits) of its
+        bytes, without the white space around them.
         """
         digests = [blake2b(data.strip(), digest_size=_DIGEST).hexdigest() for data in records]
         return _last(np.arange(len(records)), text_array([f"{BYTES}:{digest}" for digest in digests]))
@@ -229,8 +233,9 @@ class KeyColumns:
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
     ) -> Iterator[Texts]:
-        """Keys of record IDs (MARC 001), each with the institution of its record, or else with the agency. If `local`
-        keys are read, an ID without an institution also gives one.
+        """Yield the keys of record IDs (MARC 001), of which each may be null: of each ID with the institution of its
+        record or, if the record has no institution, with the agency. If `local` keys are read, an ID without an
+        institution also gives a key of the dump (`local:1:1234`).
         """
         columns = (names, institutions, agencies)
         has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)
@@ -245,7 +250,9 @@ class KeyColumns:
             yield _last(row, local)
 
     def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Texts:
-        """The keys in `texts[row]`, by the spellings of a scheme, as columns for the records `row`."""
+        """The keys in `texts[row]`, by the spellings of a scheme; none if keys of the scheme are not read. `row` has
+        numbers of records, and `texts` a value for each record.
+        """
         spellings = self._reader.of_scheme(scheme)
         if spellings is None:
             return _last(row[:0], texts[:0])
@@ -254,12 +261,14 @@ class KeyColumns:
 
 
 def _last(row: Integers, keys: pa.StringArray) -> Texts:
-    """A column of keys that come after all other keys of their records."""
+    """A column of keys, sorted after all other keys of their records. `row`: number of the record of each key."""
     return Texts(row, np.full(len(row), _LAST), keys)
 
 
 def _first(own: Texts, count: int) -> pa.StringArray:
-    """The first text that is not empty, for each of `count` records; null for a record without text."""
+    """The first text that is not empty, for each of `count` records; null for a record without text. `own` is sorted by
+    record, then by order.
+    """
     filled = np.flatnonzero(flags_of(pc.not_equal(own.texts, "")))
     records, index = np.unique(own.record[filled], return_index=True)
     at = np.full(count, -1)

@@ -225,7 +225,9 @@ class KeyReader:
 
 
 def _lccn(number: str) -> str | None:
-    """Normalize an LCCN as the Library of Congress does: `85-2` is `85000002`; None if `number` is not an LCCN."""
+    """Normalize an LCCN, in lower case, as the Library of Congress does: `85-2` is `85000002`; None if `number` is not
+    an LCCN.
+    """
     year, hyphen, serial = number.partition("-")
     if hyphen:
         number = year + serial.zfill(6)

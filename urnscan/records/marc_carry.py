@@ -78,7 +78,9 @@ def _encoding(data: bytes) -> str:
 
 
 def _place(tags: Sequence[str], tag: str) -> int:
-    """The index at which a new field with the tag `tag` is inserted among fields with the tags `tags`."""
+    """The index at which a new field with the tag `tag` is inserted among fields with the tags `tags`: after the last
+    with the same tag, or else before the first with a greater tag, or at the end.
+    """
     same = [at for at, other in enumerate(tags) if other == tag]
     return same[-1] + 1 if same else next((at for at, other in enumerate(tags) if other > tag), len(tags))
 
@@ -142,7 +144,9 @@ def _iso_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 class _DataField(NamedTuple):
-    """A data field in the bytes of a record of MARCXML."""
+    """A data field in the bytes of a record of MARCXML: `start` and `end` are its place in the bytes, `prefix` is the
+    prefix of its name (`marc:`, or empty).
+    """
 
     start: int
     end: int
@@ -218,7 +222,9 @@ def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
-    """A field as an element `datafield`, with the white space `space` before it, in the style of `neighbour`."""
+    """A field as an element `datafield`, with the white space `space` before it, with the prefix of `neighbour` and the
+    white space in it. The bytes of the field are in UTF-8.
+    """
     indicators, *subfields = field.data.decode().split("\x1f")
     prefix, inside = neighbour.prefix.decode(), neighbour.inside.decode()
     before = inside[: len(inside) - len(inside.lstrip())]

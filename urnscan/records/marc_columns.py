@@ -111,7 +111,9 @@ class MarcColumns:
         )
 
     def _values(self, data: ByteArray, out: Values, count: int, records: Integers) -> Iterator[Texts]:
-        """Record-level identifiers that compiled code found: a `Texts` for each pair of a row and a scheme."""
+        """Record-level identifiers that compiled code found (the first `count` of `out`): a `Texts` for each pair of a
+        row and a scheme (the kind of identifier). `records`: number of the record of each field.
+        """
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
         texts, schemes, sources, qualifiers = (_cut(data, places[:, at : at + 2]) for at in (0, 2, 4, 6))
@@ -132,7 +134,9 @@ class MarcColumns:
     def _others(
         self, fields: Fields, families: npt.NDArray[np.int16], numbers: Integers, records: Integers
     ) -> Iterator[tuple[int, int, Own]]:
-        """Tuples (record, order, identifier) from the fields `numbers`, which Python reads."""
+        """Tuples (record, order, identifier) from the fields with the indices `numbers`, which Python reads.
+        `families`: 0 (MARC 21) or 1 (UNIMARC) for each record; `records`: number of the record of each field.
+        """
         family = np.repeat(families, np.diff(fields.ends, prepend=0))
         columns = (
             numbers,
@@ -186,7 +190,8 @@ def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.boo
 
 def _without_held(fields: Fields) -> Fields:
     """The fields, without those of records of holdings except 001 to 003 (other identifiers in them belong to the work,
-    not to the holding), and without those of records of MAB2 except 001.
+    not to the holding), and without those of records of MAB2 except 001. The leader shows both; a record with a field
+    2XX is not a record of holdings.
     """
     are_holdings = _in_leaders(fields, _TYPE, _HOLDINGS)
     are_mab = _in_leaders(fields, _TYPE, _MAB_TYPE) & _in_leaders(fields, _TYPE + 1, _MAB_LEVEL)
@@ -221,8 +226,8 @@ def _cut(data: ByteArray, places: Offsets) -> pa.StringArray:
 
 
 def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
-    """IDs of records: control numbers, null if empty. ASCII white space is already removed; other white space is
-    removed here.
+    """IDs of records: the control numbers at `places` (start and end in `data`), null if empty. ASCII white space is
+    already removed; other white space is removed here.
     """
     names = _cut(data, places)
     if not np.any(byte_strings(names)[0] >= 128):
@@ -233,7 +238,7 @@ def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
 def _with_qualifiers(
     texts: pa.StringArray, subfields: pa.StringArray, has_subfields: npt.NDArray[np.bool_]
 ) -> pa.StringArray:
-    """The values of `texts`, each with its qualifiers in brackets after it, as `fields.of_subfields` writes them.
+    """The values of `texts`, each with its qualifiers in brackets after it: `3161484100 (pbk.)`.
 
     `subfields` has the subfields of the qualifiers of each value, with delimiters and codes; empty without qualifiers.
     """
@@ -249,8 +254,8 @@ def _with_qualifiers(
 def _by_scheme(
     row: OwnField, schemes: pa.StringArray, has_scheme: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """The schemes of the values of a row (of their records or, without one, of the row), each with the indices of its
-    values.
+    """The schemes (kinds of identifiers, in lower case) of the values of a row, each with the indices of its values.
+    `schemes`: the scheme that the record of each value names, if `has_scheme` is true; otherwise it is that of the row.
     """
     if not has_scheme.all():
         yield row.scheme, np.flatnonzero(~has_scheme)

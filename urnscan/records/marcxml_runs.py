@@ -105,7 +105,7 @@ class Words(NamedTuple):
 
 @inner
 def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
-    """Place after the word with the number `word`, which begins at `at`; _NOT_THERE if it is not at `at`."""
+    """Index after the word with the number `word`, which begins at index `at`; _NOT_THERE if it is not at `at`."""
     # Words have a `<` only at their start, so the loop ends at the next `<` at the latest.
     for place in range(words.limits[word], words.limits[word + 1]):
         byte, wanted = data[at], words.data[place]
@@ -117,8 +117,8 @@ def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
 
 @inner
 def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
-    """The number of the first word from `first` to `last - 1` that begins at `at`, and the place after the word; `last`
-    and _NOT_THERE if no word does.
+    """The number of the first word from `first` to `last - 1` that begins at index `at`, and the index after the word;
+    `last` and _NOT_THERE if no word does.
     """
     for word in range(first, last):
         behind = _behind(data, at, words, word)
@@ -129,10 +129,10 @@ def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tupl
 
 @inner
 def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tuple[int, int]:
-    """Write the character of a reference (`&#233;`, `&#xE9;`) in UTF-8 to `out`, from index `to` on.
+    """Write the character of the reference at index `at` (`&#233;`, `&#xE9;`) in UTF-8 to `out`, from index `to` on.
 
-    Returns the place after the reference in `data`, or _NOT_THERE if it does not refer to a character of XML, and the
-    place after the character in `out`.
+    Returns the index after the reference in `data`, or _NOT_THERE if it does not refer to a character of XML, and the
+    index after the character in `out`.
     """
     is_hex = data[at + 2] == _LETTER_X
     start = end = at + 2 + is_hex
@@ -154,10 +154,11 @@ def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tupl
 
 @inlined
 def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tuple[int, int]:
-    """Write the text from `at` up to the next `<` to `out`, from index `to` on, with characters instead of references.
+    """Write the text from index `at` up to the next `<` to `out`, from index `to` on, with characters instead of
+    references.
 
-    Returns the place after the text in `data`, or _NOT_THERE for an unusual text, and the place after the text in
-    `out`.
+    Returns the index after the text in `data`, or _NOT_THERE for a text with other references, or with bytes that XML
+    does not allow; and the index after the text in `out`.
     """
     while data[at] != _LESS:
         byte = data[at]
@@ -185,7 +186,9 @@ def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tu
 
 @inlined
 def _tag(data: ByteArray, place: int, word: int) -> int:
-    """The tag at a place, as a number; NO_NUMBER for a tag with letters, _WRONG for a tag that `word` cannot have."""
+    """The tag at the index `place`, as a number; NO_NUMBER for a tag with letters, _WRONG for a tag that the element
+    (`word`: number of its start tag) cannot have.
+    """
     tag = number_at(data, place, TAG)
     # "LDR" is a leader, and "DEL" says that the record was deleted.
     if tag == NO_NUMBER and (word == _CONTROL or data[place] in (_ZERO, _L, _D)):
@@ -199,9 +202,9 @@ def _tag(data: ByteArray, place: int, word: int) -> int:
 def _fields(
     data: ByteArray, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
-    """Write the leader and the fields of a record, in `data` from `at` on, to `fields`: to the columns from index `row`
-    on, to the bytes from `to` on. Returns the place after the record, or _NOT_THERE for an unusual record; the number
-    of its fields; and the next free `row` and `to`.
+    """Write the leader and the fields of a record, in `data` from index `at` (after its start tag) on, to `fields`: to
+    the columns from index `row` on, to the bytes from `to` on. Returns the index after the record, or _NOT_THERE for an
+    unusual record; the number of its fields; and the next free `row` and `to`.
     """
     out = fields.data
     tag, first, total = _WRONG, to, 0
@@ -286,7 +289,9 @@ def fields_of(run: Run, declarations: bytes) -> Fields:
 
 
 def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
-    """The start tag and the prefix of a record; None for an unusual tag. `declarations`: see `fields_of`."""
+    """The start tag of a record, and its prefix (`marc:`, or empty); None for a tag in an unusual form. `declarations`:
+    the namespaces around the record, as attributes.
+    """
     start = _START_TAG.match(data)
     if not start or any(mark in start[0] for mark in _UNUSUAL) or not _is_start(start[0], declarations):
         return None
@@ -304,7 +309,9 @@ def _is_start(tag: bytes, declarations: bytes) -> bool:
 
 
 def _normalised(record: bytes) -> bytes:
-    """Replace CR LF by LF in a record (XML 1.0 §2.11). Empty for a record that compiled code must not read."""
+    """Replace CR LF by LF in a record (XML 1.0 §2.11). Empty for a record that compiled code must not read: it is not
+    UTF-8, or too long.
+    """
     if len(record) >= DEFAULT_LIMITS or not is_utf8(record):
         return b""
     return record.replace(b"\r\n", b"\n")

@@ -178,7 +178,8 @@ def _as_list(value: object) -> list[object]:
 
 def _has_member(members: list[tuple[str, object]], names: str, values: str) -> bool:
     """Whether a member has a name in `names` and a value in `values`, or any value that is not empty if `values` is "".
-    `names` and `values` are words with spaces between them.
+    `names` and `values` are words with spaces between them, in lower-case letters and digits; for the comparison, names
+    and values are reduced to that form.
     """
     member_names, member_values = names.split(), values.split()
     return any(
@@ -191,8 +192,9 @@ def _has_member(members: list[tuple[str, object]], names: str, values: str) -> b
 
 
 def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
-    """Identifiers in a string, in an object of identifier and kind (`{"type": "doi", "value": "10.5555/a"}`), or in an
-    object whose names are kinds (`{"doi": "10.5555/a"}`).
+    """Identifiers in the value of a field, by its row `field`: in a string, in an object of identifier and kind
+    (`{"type": "doi", "value": "10.5555/a"}`), or in an object whose names are kinds (`{"doi": "10.5555/a"}`). None in
+    another value.
     """
     if isinstance(value, str):
         if value and not value.isspace():

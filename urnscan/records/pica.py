@@ -73,8 +73,8 @@ class PicaRecords(RecordReader):
     _plain: bool | None = None
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield each record as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that is too long,
-        or that is not whole because reading failed. `record` finds other damage.
+        """Yield each record as a `Cut` (its place and bytes), in order, and a `Damaged` for a record that is longer
+        than 64 MiB, or that is not whole because reading failed. `record` finds other damage.
         """
         # `Cut.around` has whether the dump is plain, and whether bytes before the record are lost.
         is_resumed = self._plain is not None
@@ -136,7 +136,9 @@ class PicaRecords(RecordReader):
 
 
 def _to_blank_line(buffer: Buffer) -> int:
-    """Length of a plain record, up to the next blank line; 0 without a blank line."""
+    """Length in bytes of the plain record at the start of the buffer, up to the next blank line; 0 without a blank
+    line. Takes no bytes.
+    """
     blank = buffer.search(_BLANK_LINE)
     return blank.end(1) - buffer.at if blank else 0
 

@@ -36,9 +36,9 @@ _TAGGED = re.compile(rb"(?:=?LDR|00[0-9])[\t ]|\s*+[A-Z][A-Z0-9]{1,3}[ \t]{0,2}-
 
 
 def is_separated(head: bytes, name: str) -> bool | None:
-    """Whether a dump whose first bytes are `head` is a table in text: by the suffix of the file name (in lower case),
-    or because the first rows have as many values as the header has names. A dump that begins like another format is
-    not a table. None: more bytes are needed.
+    """Whether a dump whose first bytes are `head` is a table in text: by the suffix of the file name (in lower case:
+    .csv, .tsv, .tab), or because the first rows have as many values as the header has names. A dump that begins like
+    another format is not a table. None: more bytes are needed.
     """
     unknown = None if len(head) < HEAD else False
     head = head.removeprefix(MARK)
@@ -67,8 +67,8 @@ def is_separated(head: bytes, name: str) -> bool | None:
 
 
 class SeparatedRecords(RecordReader):
-    """Reader of tables in text (CSV, TSV). A record is a row after the header; its ID is in the column with the best
-    name of `RANKS` (`@id`, `id`).
+    """Reader of tables in text (CSV, TSV). A record is a row after the header. Its ID is in the first of the columns
+    `@id`, `id`, `_id`, `identifier` and so on (`RANKS`) that the table has.
     """
 
     table = "separated"
@@ -132,8 +132,8 @@ def _text(layout: CsvLayout, value: bytes) -> str:
 
 def values_in(text: str) -> str | list[str]:
     """Return the text of a cell of a table; a list of texts if the cell has `||` between values (DSpace), or is in
-    square brackets: of the quoted texts in them or, without quotation marks, of the only text. Outside of brackets, an
-    authority of DSpace after a value (`::x::600`) is left out.
+    square brackets: of the quoted texts in them, with their escapes, or, if not all items are quoted, of the only text.
+    Outside of brackets, an authority of DSpace after a value (`::x::600`) is left out.
 
     >>> values_in("Inks||Tinten"), values_in("['9780306406157', '0306406152']"), values_in("[0306406152]")
     (['Inks', 'Tinten'], ['9780306406157', '0306406152'], ['0306406152'])

@@ -171,7 +171,7 @@ class TaggedRecords(RecordReader):
 
     def _cut(self, buffer: Buffer, layout: Layout) -> tuple[int, Damaged | None]:
         """Length in bytes of the record at the start of the buffer, 0 if its end is unknown; and its damage, None for a
-        record without damage.
+        record without damage. Takes no bytes.
         """
         offset = buffer.offset
         end, is_next = self._end(buffer, layout)
@@ -235,8 +235,8 @@ class TaggedRecords(RecordReader):
         return own, description.pack(self.described_by, statements)
 
     def _name(self, lines: bytes) -> str | None:
-        """ID of a record. For each tag of `Layout.names`, in order, the first line of the first field is tried: the
-        first line with text is the ID. None if there is none.
+        """ID of a record, whose lines end with LF. For each tag of `Layout.names`, in order, the first line of the
+        first field is tried: the first line with text is the ID. None if there is none.
         """
         matches = (pattern.search(lines) for pattern in self.layout.name_fields)
         return first_name(self._text(match[1]) for match in matches if match)
