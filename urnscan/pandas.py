@@ -39,7 +39,8 @@ class SeriesURN:
 
     A missing value has a missing result. Each different text is processed once. All methods raise ArgumentError if the
     series is neither text nor bytes, and for an unknown option or value. `rules` are custom rules: a file, or the
-    result of `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError.
+    result of `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError. The other options are those
+    of `urnscan.scan`.
 
     >>> import pandas, urnscan.pandas
     >>> names = pandas.Series(["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None])

@@ -46,7 +46,8 @@ class ColumnURN(Generic[_Column]):
     Each different text is processed once. All methods raise ArgumentError for an unknown option or value, and for a
     column that is neither text nor bytes; in an expression, the latter is an error of Polars with the same message,
     when the expression is evaluated. `rules` are custom rules: a file, or the result of
-    `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError.
+    `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError. The other options are those of
+    `urnscan.scan`.
 
     >>> import polars, urnscan.polars
     >>> names = polars.DataFrame({"name": ["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None]})

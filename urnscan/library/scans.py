@@ -256,12 +256,14 @@ class Scan:
         ]
 
     def _hints(self) -> list[str]:
-        """Sentences about options, such as `trim=True`, that would change the result of the scan; empty if none would."""
+        """Sentences about options (`trim=True`) that would change the result of the scan; empty if none would."""
         counts = {"untrimmed": self.report.untrimmed, "joinable": self.report.joinable}
         return hints(self.report, option, LISTS_REJECTS, **counts, has_rejects=self.rejects is not None)
 
     def _most_frequent(self, columns: list[str], most: int) -> pa.Table:
-        """Some columns of the `most` most frequent classes: the most frequent first, equally frequent ones by `urn`."""
+        """A table of some columns of the `most` most frequent classes (fewer if the scan has fewer): the most frequent
+        first, equally frequent ones by `urn`.
+        """
         order = pc.sort_indices(self.classes, [("occurrence_count", "descending"), ("urn", "ascending")])
         return self.classes.select(columns).take(order[:most])
 

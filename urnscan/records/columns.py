@@ -38,7 +38,8 @@ class Texts(NamedTuple):
     @classmethod
     def of_own(cls, own: Iterable[tuple[int, int, Own]]) -> list[Texts]:
         """Return record-level identifiers in columns: a `Texts` for each pair of `scheme` and `is_key`; an empty list
-        without identifiers. `own` has tuples (number of the record, from 0; order; identifier).
+        without identifiers. `own` has tuples (number of the record, from 0; number by which identifiers of the same
+        record are sorted; identifier).
         """
         kinds: dict[tuple[str, bool], list[tuple[int, int, str]]] = defaultdict(list)
         for record, order, (text, scheme, is_key) in own:

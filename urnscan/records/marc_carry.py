@@ -239,7 +239,9 @@ def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
 
 
 class _Functions(NamedTuple):
-    """Functions of a format: `fields` yields the fields of a record, `put` returns the record with fields inserted."""
+    """Functions of a format: `fields` yields the data fields of a record, `put` returns the record with fields
+    inserted. Both raise NotChangedError.
+    """
 
     fields: Callable[[bytes], Iterator[Field]]
     put: Callable[[bytes, Sequence[Field]], bytes]

@@ -21,7 +21,7 @@ from urnscan.records.record import Cut, Record, RecordReader, Run, RunReader, co
 
 def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
     """Read the fields of the records in `items`, which a reader of the same class found, and return their values in
-    columns. A record that cannot be read is in `Columns.damaged`.
+    columns. Records are numbered from 0 over all items. A record that cannot be read is in `Columns.damaged`.
     """
     fields, texts = _fields_and_texts(reader, items)
     is_refused = fields.totals == REFUSED
@@ -38,8 +38,8 @@ def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
 
 
 def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total: int, marc: Sequence[int]) -> Columns:
-    """The columns of all `total` records, with the values of `records` (number and record), which
-    `RecordReader.record` read.
+    """The columns of all `total` records, with the values of `records` (number and record), which `RecordReader.record`
+    read, and which have no values in `columns` so far.
 
     After the first `total` rows, `columns` has a row for each record number in `marc`, with the values of its fields of
     MARC.
