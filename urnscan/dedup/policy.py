@@ -67,8 +67,9 @@ class Policy:
     compared.
     """
     max_cluster: int = 50
-    """Maximum number of records in a group that keys connect. For a larger group, citations of the same article are
-    ignored, then supporting keys, then all keys except URNs; if it is still larger, no record of it is joined.
+    """Maximum number of records in a group that keys connect (records of the same subject in N-Triples count once). For
+    a larger group, citations of the same article are ignored, then supporting keys, then all keys except URNs; if it is
+    still larger, no record of it is joined.
     """
     keep: tuple[str, ...] = ("fullest",)
     """Rules that choose the kept record of a cluster, such as `("source:dnb*", "newest")`; a tie goes to the next rule."""
@@ -110,7 +111,8 @@ class Policy:
 
     def metadata(self) -> dict[str, Any]:
         """Return the values of the options by name, for the metadata of a table. Instead of files there is their
-        SHA-256: one for `never_join`, a sequence for `decisions`; None for either if it is not given.
+        SHA-256 in hexadecimal digits: one for `never_join`, a sequence for `decisions`; None for either if it is not
+        given.
         """
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {name: values[name] and values[name].sha256 for name in ("decisions", "never_join")}
@@ -159,8 +161,9 @@ def _most(max_class: int | str) -> int | str:
 def _names(
     name: str, value: str | Iterable[str], known: tuple[str, ...], alone: tuple[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """The names in the value of the option `name`, each once, in the order of `known`. `alone`: a word that is allowed
-    if it is the only name, and the names that it means. Raises ArgumentError for an unknown name.
+    """The names in the value of the option `name`, each once, in the order of `known`; empty names are left out.
+    `alone`: a word that is allowed if it is the only name, and the names that it means. Raises ArgumentError for an
+    unknown name.
     """
     named = [each for each in as_strings(name, value) if each]
     word, meaning = alone

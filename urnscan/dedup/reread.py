@@ -162,8 +162,9 @@ class SecondReading:
     """Called with the number of bytes of the dumps that were read since the last call."""
 
     def read(self) -> Iterator[tuple[Dump, Buffer]]:
-        """Yield the dumps, in order, each with its bytes; the caller must read all bytes of a dump before the next one.
-        Raises FatalError for a dump that has changed, or cannot be read again.
+        """Yield the dumps, in order, each with its bytes; the caller must read all bytes of a dump before it takes the
+        next. Raises FatalError for a dump that cannot be read again, or, when the next is taken, for a dump that has
+        changed.
         """
         for dump, reader in self._open(self.dumps):
             yield dump, Buffer(past_damage(reader.read_into))
@@ -171,11 +172,12 @@ class SecondReading:
                 raise changed(dump)
 
     def excerpts(self, places: Mapping[Dump, Sequence[tuple[int, int]]]) -> Iterator[tuple[Place, bytes]]:
-        """Yield the first bytes of records, each with its place (dump, and offset in bytes), in dump order. `places`:
-        for each dump, the offsets of its records, ascending, each with the maximum number of bytes.
+        """Yield bytes of records, each with its place (dump, and offset in bytes), in dump order. `places`: for each
+        dump, the offsets of its records, ascending, each with the number of bytes to read: at most the length of the
+        record, as bytes after it are not left out.
 
         Raises FatalError for a dump that cannot be opened again. It is not checked that the bytes are still those of
-        the record; they are fewer if reading fails.
+        the record; they are fewer if the dump ends or reading fails.
         """
         for dump, reader in self._open([dump for dump in self.dumps if dump in places]):
             buffer = Buffer(past_damage(reader.read_into))
@@ -185,8 +187,8 @@ class SecondReading:
                 yield (dump, start), buffer.take(length)
 
     def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
-        """Yield dumps, in dump order, each with a reader of its bytes. Raises FatalError for a dump that is missing or
-        cannot be read.
+        """Yield dumps, in dump order, each with a reader of its bytes, which must be used before the next is taken.
+        Raises FatalError for a dump that is missing or cannot be read.
         """
         for source, of_source in itertools.groupby(dumps, lambda dump: dump.source):
             pending = deque(of_source)

@@ -135,8 +135,8 @@ def citation_pairs(
 
 
 def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Only the records whose format has a field for the host (journal or book) of an article; empty batches are left
-    out.
+    """Yield only the records whose format has a field for the host (journal or book) of an article: their numbers, and
+    their packed descriptions. Empty batches are left out.
     """
     for records, packed in batches:
         is_citation = np.zeros(len(records), np.bool_)
@@ -147,7 +147,10 @@ def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
 
 
 def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.int64]:
-    """The hashes of the blocks that have records of several components; 0 is no block."""
+    """The hashes of the blocks (groups of articles that may be the same) that have records of several components
+    (groups that keys connect). `block`: for each record, the hash of its block, or 0 for no block. `component`: for
+    each record, the number of its component.
+    """
     order = np.lexsort((component, block))
     block, component = block[order], component[order]
     known, counts = np.unique(block[group_begins(block, component)], return_counts=True)
@@ -156,7 +159,9 @@ def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.
 
 
 def _blocks(packed: pa.BinaryArray) -> Blocks:
-    """For each record, the hashes of its blocks, by its packed description; 0 for a block that it lacks."""
+    """For each record, the hashes of its blocks (groups of articles that may be the same), one of each kind, by its
+    packed description; 0 for a block that it lacks, and for all blocks of a record that is not an article.
+    """
     hashes = np.zeros((len(packed), _KINDS), np.int64)
     for at, data in enumerate(packed.to_pylist()):
         description = description_of(data)
@@ -168,19 +173,23 @@ def _blocks(packed: pa.BinaryArray) -> Blocks:
 
 
 class _Member(NamedTuple):
-    """An article in a block, prepared for comparison."""
+    """An article in a block (group of articles that may be the same), prepared for comparison. `title` is the
+    normalized title; `record` and `component` are the numbers of the record and of its component (group that keys
+    connect).
+    """
 
     title: str
     record: int
     component: int
     earlier: tuple[int, int]
-    """Hashes of the blocks of earlier kinds, or 0."""
+    """Hashes of the blocks of page and volume, if these are of an earlier kind than this block; otherwise 0."""
     citation: Citation
 
 
 def _pairs(members: pa.Table) -> npt.NDArray[np.int32]:
-    """The pairs of records of the same article in `members` (the rows of a part), perhaps repeated: the smaller number,
-    the larger one, and the index of the place in PLACES; shape (pairs, 3).
+    """The pairs of records of the same article in `members`, perhaps repeated: the smaller number, the larger one, and
+    the index of the place in PLACES; shape (pairs, 3). `members`: rows of _MEMBERS, with all rows of each of their
+    blocks. Records of the same component are not compared.
     """
     order = np.argsort(numbers(members.column("block").combine_chunks()), kind="stable")
     columns = (column.to_pylist() for column in members.take(number_array(order)).columns)

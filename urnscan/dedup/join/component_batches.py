@@ -45,9 +45,11 @@ class ComponentBatch:
     component: Numbers
     """Number of the component of each edge."""
     identifier: Numbers
-    """Number of the identifier of each edge."""
+    """Number of the identifier of each edge; ascending."""
     level: Levels
-    """Trust in the identifier of each edge: SURE, OTHER, COPIED, UNSURE or CITATION of `components`."""
+    """Trust in the identifier of each edge: SURE (a URN), OTHER (another key), COPIED (a number of a catalogue), UNSURE
+    (a supporting key) or CITATION (two works that cite the same article).
+    """
     work: Numbers
     """Number of the work of each edge. All works of a component have edges."""
     described: pa.Table
@@ -110,12 +112,14 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
 
 
 class _Component(NamedTuple):
-    """A component that needs a comparison. Its works have the places `begin`, `begin + 1`, … in the batch."""
+    """A component that needs a comparison. Its works have the places `begin`, `begin + 1`, … in the batch (indices in
+    its works, sorted by component).
+    """
 
     begin: int
     described: list[Description]
     edges: list[tuple[int, int, int]]
-    """Identifier, level and place of each edge."""
+    """Identifier, level and place of each edge (a work and one of its identifiers); sorted by identifier."""
     never: Sequence[tuple[int, int]]
     """Pairs of works, counted from 0 in the component, that are never joined."""
     single: Sequence[Identifiers]
@@ -123,7 +127,9 @@ class _Component(NamedTuple):
     CITATION."""
 
     def shared(self, level: int) -> Iterator[list[int]]:
-        """Yield, for each identifier of this level, the works that have it, each once, counted from 0 in the component."""
+        """Yield, for each identifier of this level (such as SURE), the works that have it, each once, counted from 0 in
+        the component.
+        """
         for _, group in itertools.groupby(self.edges, lambda edge: edge[0]):
             edges = list(group)
             if edges[0][1] == level:
@@ -181,8 +187,8 @@ class _Components:
         """Whether all works of a component have the same description, so that no comparison is needed."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Pairs of works in components that need no comparison, as two arrays of places: the first work of a component,
-        and each other work of it.
+        """Pairs of works in components that need no comparison (all works have the same description, and no identifier
+        is in doubt), as two arrays of places: the first work of a component, and each other work of it.
         """
         place = np.flatnonzero(self._is_alike[self._number])
         lead = self._begins[self._number[place]]
@@ -190,13 +196,15 @@ class _Components:
         return lead[is_other], place[is_other]
 
     def alike_without_title(self) -> list[int]:
-        """Places of the works without a title in components that need no comparison."""
+        """Places of the works without a title in components that need no comparison (all works have the same
+        description, and no identifier is in doubt).
+        """
         has_title = np.array([from_text(text).title is not None for text in self._described], np.bool_)
         places: list[int] = np.flatnonzero(self._is_alike[self._number] & ~has_title[self._code]).tolist()
         return places
 
     def different(self) -> Iterator[_Component]:
-        """Yield the components that need a comparison."""
+        """Yield the components that need a comparison: those that `alike` leaves out."""
         which = np.flatnonzero(~self._is_alike[self._edges[0]])
         which = which[np.argsort(self._edges[0, which], kind="stable")]
         of_edge, *columns = self._edges[:, which]
@@ -217,10 +225,9 @@ class _Components:
 
 
 def _descriptions(place: npt.NDArray[np.intp], texts: pa.ChunkedArray, count: int) -> tuple[Numbers, list[str]]:
-    """For each of `count` works, the index of its description in the list that is also returned. `place`: for each row
-    of `texts`, the place of its work.
-
-    If a work has several rows, the first value of each aspect counts; without a row, its description is empty.
+    """For each of `count` works, in the order of places, the index of its description in the list of texts that is also
+    returned. `place`: for each row of `texts`, the place of its work. If a work has several rows, the first value of
+    each aspect counts; without a row, its description is empty.
     """
     encoded = texts.dictionary_encode().combine_chunks()
     different = [as_text(NOTHING), *encoded.dictionary.to_pylist()]

@@ -52,8 +52,8 @@ Results = Callable[[Callable[[Any], Any], Iterable[Any]], Iterator[Any]]
 
 def is_weak(urns: pa.StringArray, weak: Sequence[str]) -> Flags:
     """Return for each URN (a canonical form) whether it is ignored, because its name, the text after `urn:`, has one of
-    the prefixes in `weak`. These are in lower case, as `prefix_filter.read_beginnings` returns them (`issn`,
-    `schemas-*`); the case of the name does not matter.
+    the prefixes in `weak`. These are in lower case: a NID (`issn`), the start of NIDs (`schemas-*`) or of names in a
+    NID (`nbn:de`). The case of the name does not matter.
     """
     return with_beginnings(*byte_strings(urns), weak)
 
@@ -69,9 +69,11 @@ class SharedEdges:
     record: Numbers
     """Number of the record of each edge, from 0."""
     identifier: Numbers
-    """Number of the identifier of each edge, from 0."""
+    """Number of the identifier of each edge, from 0; an index in `level`."""
     level: Levels
-    """Trust in each identifier, by its number: SURE, OTHER, COPIED, UNSURE or CITATION."""
+    """Trust in each identifier, by its number: SURE (a URN), OTHER (another key), COPIED (a number of a catalogue),
+    UNSURE (a supporting key) or CITATION (two records that cite the same article).
+    """
     common: Sequence[tuple[str, int]]
     """Identifiers in too many records, which join none, and their numbers of records; the largest first."""
 
@@ -89,9 +91,9 @@ class SharedEdges:
         )
 
     def upto(self, level: int, records: Flags | None = None) -> SharedEdges:
-        """Return only the edges whose identifier has at most this level: `upto(OTHER)` has SURE and OTHER. `records`: a
-        flag for each record; edges of records with False are all kept, whatever their level. None: the level counts for
-        all edges.
+        """Return only the edges whose identifier has at most this level (SURE is the smallest): `upto(OTHER)` has SURE
+        and OTHER. `records`: a flag for each record; edges of records with False are all kept, whatever their level.
+        None: the level counts for all edges.
         """
         is_kept = self.level[self.identifier] <= level
         if records is not None:
@@ -116,9 +118,9 @@ class SharedEdges:
         return _pairs(record, self.identifier[order], cluster[record])
 
     def joins(self, cluster: Numbers, edges: int) -> Flags:
-        """Return for each edge, by its number, whether its identifier is also in another record of the same cluster.
-        `edges`: number of all edges, also of those that are not shared. `cluster`: number of the cluster of each
-        record. Must not be called with edges from `with_pairs`.
+        """Return for each edge that was added, by its number, whether its identifier joins the record with another
+        record of the same cluster. `edges`: number of all edges, also of those that are not shared: these are False.
+        `cluster`: number of the cluster of each record. Must not be called with edges from `with_pairs`.
         """
         shared = np.zeros(edges, np.bool_)
         for group in whole_groups(self.identifier):
@@ -131,8 +133,9 @@ class SharedEdges:
 
 
 def _pairs(record: Numbers, *keys: Numbers) -> Pair:
-    """The first record of each group of edges with equal keys, with each other record of the group; edges are sorted by
-    their keys.
+    """The first record of each group of edges with equal keys, with each other record of the group. `record`: the
+    record of each edge. Each of `keys` is a column of numbers, with an element for each edge; the edges are sorted by
+    them.
     """
     is_first = group_begins(*keys)
     first = np.flatnonzero(is_first)
@@ -207,8 +210,9 @@ class Edges:
         """Return the edges of the identifiers that several records share; called once, after all edges were added.
         Ignored URNs, and identifiers in more than `max_class` records, are left out.
 
-        `on_edges` is called with the number of edges of each part. `results` calls the function that joins a part,
-        perhaps in processes. Raises FatalError if the disk fails or a process dies.
+        `on_edges` is called with the number of edges of each part, after it was joined (a part has all edges of some
+        identifiers). `results` calls the function that joins a part, perhaps in processes. Raises FatalError if the
+        disk fails or a process dies.
         """
         common: list[tuple[str, int]] = []
         shared = [np.empty((3, 0), np.int32)]
@@ -227,7 +231,9 @@ class Edges:
 
 
 class _Trust(NamedTuple):
-    """Options that say which identifiers join records, and how far each is trusted."""
+    """Options that say which identifiers join records, and how far each is trusted: prefixes of ignored URNs (`weak`),
+    of supporting keys (`unsure`) and of numbers of catalogues (`copied`); and whether URNs join records (`by_urn`).
+    """
 
     weak: Sequence[str]
     unsure: Sequence[str]
@@ -235,7 +241,9 @@ class _Trust(NamedTuple):
     by_urn: bool
 
     def levels(self, names: pa.StringArray) -> Levels:
-        """Trust in each identifier by its prefix: SURE, OTHER, COPIED or UNSURE."""
+        """Trust in each identifier by its prefix: SURE for a URN, OTHER for another key, COPIED for a number of a
+        catalogue or UNSURE for a supporting key.
+        """
         level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int8)
         for trust, prefixes in ((UNSURE, self.unsure), (COPIED, self.copied)):
             for prefix in prefixes:
@@ -244,7 +252,10 @@ class _Trust(NamedTuple):
 
 
 def _join(trust: _Trust, max_class: int, rows: pa.Table) -> tuple[int, SharedEdges]:
-    """The number of all edges of a part, and those whose identifiers join records."""
+    """The number of all edges of a part, and those whose identifiers join records: identifiers that 2 to `max_class`
+    records have, and that are not ignored by `trust`. An edge is a record and one of its identifiers. `rows`: the edges
+    of the part, as _EDGES; a part has all edges of some identifiers. Identifiers are numbered from 0 in the part.
+    """
     record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
     urn = rows.column("urn").dictionary_encode().combine_chunks()
     codes = numbers(urn.indices)
@@ -291,8 +302,8 @@ def merged(group: Numbers, pairs: Pair) -> Numbers:
 # Not `scipy.sparse.csgraph`: where SciPy is installed, Numba loads `scipy.linalg` at each start, which takes 0.12 s.
 @compiled
 def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
-    """Join the components of pairs. `parent` has an earlier record of the component of each record, or the record
-    itself.
+    """Join the components of pairs of records (`first` and `other`). `parent` has for each record an earlier record of
+    its component, or the record itself; it is changed.
     """
     for i in range(len(first)):
         a, b = _first(parent, first[i]), _first(parent, other[i])
@@ -301,7 +312,9 @@ def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
 
 @compiled
 def _number(parent: Numbers) -> None:
-    """Replace the parent of each record by the number of its component, from 1."""
+    """Replace the parent of each record (an earlier record of its component, or the record itself) by the number of its
+    component, from 1 in the order of first records.
+    """
     number = 0
     for record in range(len(parent)):
         if parent[record] == record:

@@ -61,7 +61,8 @@ def split(
     * `described`: the description of each record.
     * `shared`: for each identifier, except those in `unsure` and `copied`, the records that share it.
     * `rules`: the rules by which two records conflict.
-    * `unsure`: for each supporting key, the records that share it; it joins only records that are `is_surely_same`.
+    * `unsure`: for each supporting key, the records that share it; it joins only records whose titles, authors, years and
+      parts match.
     * `never`: pairs of records that are never joined; the smaller number comes first.
     * `single`: the identifiers of each record of which a work has a single one, by kind; empty: no such identifiers.
     * `citations`: pairs of records that describe the same article by their citations.
@@ -135,8 +136,8 @@ def split(
 
 
 def _untitled(group: Sequence[int], described: Sequence[Description], rules: Sequence[Rule]) -> list[int]:
-    """For each record NO_TITLE if its cluster has several records, and none of them has a title; otherwise 0. All 0
-    without rules for titles.
+    """For each record NO_TITLE if its cluster has several records, and none of them has a title; otherwise 0. All 0 if
+    no rule compares titles. `group`: number of the cluster of each record.
     """
     if all(rule.aspect != "title" for rule in rules):
         return [0] * len(group)
@@ -176,9 +177,9 @@ def _oppose(against: list[int], one: int, other: int) -> None:
 def _unsure_copies(
     copied: Iterable[Sequence[int]], of_group: Mapping[int, int], single: Sequence[Identifiers]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that share only a number of a catalogue, and have different URNs of a kind.
-
-    `of_group`: for each record, the number of the group to which other sure keys connect it.
+    """Yield the pairs that share only a number of a catalogue, and have different URNs of a kind. `copied`: for each
+    number of a catalogue, the records that share it. `of_group`: number of the group to which other sure keys connect a
+    record; a record that is missing is alone. `single`: identifiers of each record, by kind.
     """
     for one, other in _pairs(copied):
         is_connected = of_group.get(one, one) == of_group.get(other, other)
@@ -187,7 +188,7 @@ def _unsure_copies(
 
 
 def _differ(one: Identifiers, other: Identifiers, kinds: AbstractSet[int] = _ALL) -> bool:
-    """Whether there is a kind of which both records have identifiers, but none in common."""
+    """Whether there is a kind, among `kinds`, of which both records have identifiers, but none in common."""
     return any(one[kind].isdisjoint(other[kind]) for kind in one.keys() & other.keys() & kinds)
 
 
@@ -198,8 +199,10 @@ def _join_strongest_first(
     aspects: Mapping[tuple[int, int], int],
     against: Sequence[int],
 ) -> None:
-    """Join the groups of pairs that are not in `aspects` (pairs that conflict), the strongest pairs first; changes
-    `group`. `weights`: number of shared identifiers of each pair.
+    """Join the groups of the pairs in `weights`, without those in `aspects` (pairs that conflict); changes `group`
+    (number of the group of each record). The pairs with the most rules that find no difference (`compared`) come first,
+    then those with the most shared identifiers (`weights`). `against`: for each record, a bit for each record that
+    conflicts with it.
     """
     # Pairs by the numbers of equal aspects and of shared identifiers.
     by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
@@ -212,7 +215,8 @@ def _join_strongest_first(
 
 def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[int]) -> None:
     """Join the groups that pairs of records connect, all pairs at once, so that the order of the pairs does not matter;
-    changes `group`.
+    changes `group` (number of the group of each record). `against`: for each record, a bit for each record that
+    conflicts with it.
 
     Two linked groups are joined if they conflict with the same groups among all groups that are connected with them.
     Example: C is linked with A and with B, and A conflicts with B. C could join either of them, so C stays alone.

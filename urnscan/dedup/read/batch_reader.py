@@ -75,7 +75,8 @@ class BatchReader:
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
         """The column `names` of the records, counts of URNs that options left out or other options would change, and
-        the number of URNs longer than `max_length`.
+        the number of URNs longer than `max_length`. `texts` are scanned for URNs, `keys` are other identifiers; `count`
+        is the number of records.
 
         Each record gets each canonical form once, in the order of the first occurrences, and then its keys.
         """

@@ -65,13 +65,13 @@ class ReadSettings:
     record.
     """
     keys: tuple[str, ...] = ()
-    """Kinds of keys; empty if only URNs count."""
+    """Kinds of identifiers that join records (`urn`, `oclc`); empty if only URNs join them."""
     described: bool = False
     """Whether descriptions are read."""
     digests: bool = False
     """Whether a digest (hash of the bytes) is calculated for each record."""
     wrong: bool = False
-    """Whether all wrong ISBN and ISSN are wanted."""
+    """Whether all wrong ISBN and ISSN are wanted, also those of records with other identifiers."""
 
     def reader(self) -> RecordReader:
         """Return a new reader of the records of the dump."""
@@ -112,7 +112,9 @@ class Batch:
 
     @property
     def is_full(self) -> bool:
-        """Whether the batch has so many records or bytes that it must be read before the next is added."""
+        """Whether the batch has so many records (8,192) or bytes (more than 2 MiB) that it must be read before the next
+        is added.
+        """
         return self.records >= _FULL or self.byte_count > _FULL_BYTES
 
 
@@ -124,7 +126,9 @@ class WrongRow(NamedTuple):
     records of all dumps, from 0.
     """
     number: str
-    """The number, as in `records.wrong_numbers.WrongNumber`."""
+    """The number as the record has it, but with plain hyphens; the whole text of the field if no part of it has the
+    form of an ISBN or ISSN.
+    """
     message: str
     """The reason why it is wrong, in words."""
     title: str | None

@@ -101,7 +101,9 @@ def read_dumps(
 
 @dataclasses.dataclass(slots=True)
 class _DumpReader:
-    """Finds the records of all dumps, and puts them into the queue in batches."""
+    """Finds the records of all dumps, and puts them into the queue (`order`) in batches. `any_urn`: every URN in a
+    record counts, and not only record-level identifiers. `dumps` and `empty` (inputs without bytes) are results.
+    """
 
     policy: Policy
     outputs: Outputs
@@ -123,7 +125,7 @@ class _DumpReader:
             self.spool.close()
 
     def read(self, inputs: Iterable[Input | SourceError]) -> None:
-        """Read all dumps. Raises FatalError."""
+        """Read all dumps, and wait until all batches are read. Raises FatalError if an error ends the run."""
         for place, source in enumerate(inputs):
             if isinstance(source, SourceError):
                 self._fail(NO_PLACE, source.source, source)
@@ -139,7 +141,10 @@ class _DumpReader:
         self.failures.finish()
 
     def _document(self, place: int, source: Input, number: int, document: Document | Values | SourceError) -> None:
-        """Read a document of an input, or report why not. Raises SourceError and FatalError."""
+        """Read a document of an input as a dump, or report why not. `place`: number of the input, from 0. `number`:
+        index of the document in the input, from 0. Raises SourceError if the rest of the input cannot be read, and
+        FatalError.
+        """
         match document:
             case SourceError():
                 self._fail(place, source.name, document)
@@ -152,7 +157,9 @@ class _DumpReader:
                 self._dump(place, source, number, document)
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
-        """Read a document as a dump, or report why not. Raises SourceError and FatalError."""
+        """Read a document as a dump, or report why not. `place`: number of the input, from 0. `number`: index of the
+        document in the input, from 0. Raises LimitError if the rest of the input must not be read, and FatalError.
+        """
         name = full_name(source.name, document.member)
         is_read_twice = self.outputs.need_second_reading
         spool = None
@@ -193,7 +200,9 @@ class _DumpReader:
             self.order.call(partial(self._check, place, dump))
 
     def _read_records(self, place: int, dump: Dump, buffer: Buffer) -> None:
-        """Find the records of a dump. Raises LimitError if the rest of the input must not be read."""
+        """Find the records of a dump, and put them into the queue in batches. `place`: number of the input, from 0.
+        Raises LimitError if the rest of the input must not be read.
+        """
         self.order.call(partial(self._begin, dump))
         damaged = DamagedRecords(dump, partial(self.failures.add, place, dump.source.name))
         add = partial(self._add, dump, len(self.dumps), damaged)
@@ -242,11 +251,16 @@ class _DumpReader:
         self.records.add(dump, dump_number, batch)
 
     def _check(self, place: int, dump: Dump) -> None:
-        """Report a dump that has bytes, but no record in the format that the user named. Raises FatalError."""
+        """Report a dump that has bytes, but no record in the format that the user named. To be called after all its
+        batches were added. Raises FatalError if the error ends the run.
+        """
         if not dump.records + dump.damaged and dump.byte_count:
             reason = f"no record in {dump.format.title} format; leave out {option('record', None)} to have the format recognised"
             self.failures.add(place, dump.source.name, FormatError(dump.name, reason))
 
     def _fail(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Report a failure in dump order. Raises FatalError for a failure that ends the run."""
+        """Report a failure after all earlier batches. `place`, `name`: number of the input, from 0, and its name.
+        `is_part`: the failure is not reported if the one before in this input has the same text. Raises FatalError for
+        a failure that ends the run.
+        """
         self.order.call(partial(self.failures.add, place, name, error, is_part=is_part))
