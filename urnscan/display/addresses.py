@@ -38,7 +38,8 @@ _SIGNED = ("x-amz-", "x-goog-", "x-oss-", "x-ms-")
 
 def without_secrets(text: str) -> str:
     """Return the text without users, passwords and secret parameters (signatures, tokens) of the URLs in it, even of
-    misspelt URLs. The user `anonymous`, what `public_user` returns, and the rest of the text stay.
+    misspelt URLs. The user `anonymous`, a container before the "@" (`abfs`), a repository (`github`), and the rest of
+    the text stay.
 
     >>> without_secrets("https:me:secret@host/a?page=2&sharedsecret=x: no such file or folder")
     'https:host/a?page=2: no such file or folder'

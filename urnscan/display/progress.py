@@ -107,7 +107,7 @@ def open_bar(
     delay: float = 0,
 ) -> Progress:
     """Show a text bar on `file` (None: standard error), from `delay` seconds after this call until `stack` is closed.
-    Returns the functions that move the bar; its `on_failure` does nothing.
+    `stage` is the first stage. Returns the functions that move the bar; its `on_failure` does nothing.
     """
     from tqdm import tqdm  # noqa: PLC0415 (only a run with a bar needs it)
 
@@ -179,8 +179,9 @@ def _bar_options(stage: Stage) -> dict[str, Any]:
 
 
 def _bar_format(columns: int | None, total: int | None, seconds: float) -> str | None:
-    """The layout of a bar for tqdm; None (the default layout) if `total` is None. In the first second, the remaining
-    time is left out.
+    """The layout of a bar for tqdm; None (the default layout) if `total` is None. `columns`: width of the terminal,
+    None if unknown; below 60, the layout is short. `seconds`: time since the stage began; in the first second, the
+    remaining time is left out.
     """
     if total is None:
         return None
@@ -206,7 +207,7 @@ def without_bar() -> Iterator[None]:
 
 def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
     """Show a bar in the output of a notebook cell, from half a second after this call until `stack` is closed. Returns
-    the functions that move it.
+    the functions that move it; their `on_failure` and `close` do nothing.
     """
     from IPython.display import display  # noqa: PLC0415 (installed wherever a notebook runs)
     from tqdm.notebook import tqdm  # noqa: PLC0415 (as above)

@@ -42,7 +42,7 @@ class Message(NamedTuple):
 
 
 class _WorkPair(NamedTuple):
-    """A pair of works about which somebody decided."""
+    """A pair of works about which somebody decided: the numbers of the works of both `decision.ends`."""
 
     decision: PairDecision
     one: int
@@ -50,8 +50,9 @@ class _WorkPair(NamedTuple):
 
 
 class AppliedDecisions:
-    """Decisions of people about the records of a run. Those that cannot be applied, for example because the record has
-    changed, are in `refused`. KEEP, REMOVE, APART and TOGETHER are explained in `review_table`.
+    """Decisions of people about the records of a run: a record is the kept one of its cluster (KEEP), another one is
+    kept instead (REMOVE), it joins no other (APART), or is the same work as others of its group (TOGETHER). Those that
+    cannot be applied, for example because the record has changed, are in `refused`.
 
     Records of all dumps together, and works, are numbered from 0; components and clusters from 1.
     """
@@ -84,7 +85,9 @@ class AppliedDecisions:
         self._together = [pair for pair in pairs if pair.decision.word == TOGETHER and not self._is_hindered(pair)]
 
     def _refuse(self, row: Row, fault: str, outcome: str = "") -> None:
-        """Add a row to `refused`: why it is not applied, and what happens instead."""
+        """Add a row to `refused`: why it is not applied (`fault`), and what happens instead (`outcome`, which begins
+        with "; ").
+        """
         self._faults[row] = fault
         self.refused.append(_message(row, fault + outcome))
 
@@ -136,7 +139,9 @@ class AppliedDecisions:
         return marked
 
     def are(self, word: str) -> Flags:
-        """Return for each record, by its number, whether it has the decision `word` (one of OF_RECORDS)."""
+        """Return for each record, by its number, whether it has the decision `word` (REMOVE, KEEP, TOGETHER or APART).
+        Decisions about pairs do not count; a record that has changed (`have_changed`) has APART.
+        """
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]
 
@@ -150,9 +155,9 @@ class AppliedDecisions:
         return is_applied
 
     def clusters(self, cluster: Numbers, shared_edges: SharedEdges, same_work: Pair) -> Numbers:
-        """Return the number of the cluster of each record after the decisions. `cluster`: the same before; no pair that
-        is APART is in one cluster there. `shared_edges`: edges (record and key) of the keys that several records share.
-        `same_work`: pairs of records of the same work.
+        """Return the number of the cluster of each record after the decisions; called once, before `joined` and
+        `check`. `cluster`: the same before; no pair that is APART is in one cluster there. `shared_edges`: edges
+        (record and key) of the keys that several records share. `same_work`: pairs of records of the same work.
 
         A record that is APART is a cluster by itself, and so is each record with the decision KEEP except the first of
         its cluster. Records of a group that are TOGETHER are a cluster; keys join no other record to it. The other
@@ -210,7 +215,8 @@ class AppliedDecisions:
     @property
     def separate(self) -> Pair:
         """The rows about two records with the decision APART that are not refused: the two are never in the same
-        cluster. The arrays are as in `pairs`.
+        cluster. An array of the numbers of the first records, and one of the second; each is the first record of its
+        work.
         """
         return self._records([(pair.one, pair.other) for pair in self._apart])
 
@@ -257,7 +263,7 @@ class AppliedDecisions:
 
     def _admitted(self, cluster: Numbers) -> Iterator[_WorkPair]:
         """Yield the pairs that are TOGETHER, in order; refuse each that, with the earlier ones, would bring a pair that
-        is APART into one cluster.
+        is APART into one cluster. `cluster`: number of the cluster of each record.
         """
         if not self._apart:
             yield from self._together
@@ -287,7 +293,9 @@ class AppliedDecisions:
                 foes[one][foe] = foes[foe][one] = row
 
     def _of_groups(self, decisions: Iterable[Decision], known: DecidedRecords) -> Iterator[list[int]]:
-        """Groups of works that people decided are the same. A group of one work is refused, and left to the rules."""
+        """Yield groups, of at least two works, that people decided are the same; groups with a common work are one
+        group. A group of one work is refused, and left to the rules.
+        """
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         missing: dict[tuple[str, str], list[Row]] = defaultdict(list)
         names: dict[int, list[tuple[str, str]]] = defaultdict(list)
@@ -326,8 +334,9 @@ class AppliedDecisions:
         kept, and each pair TOGETHER whose records are in two clusters. Adds to `refused` and `remarks`, and sorts both;
         raises nothing.
 
-        `rank`: rank of each record in its cluster; rank 1 is kept. `by_rules`: the rank that each record would have
-        without decisions KEEP: if a KEEP removes the record that the rules would keep, a remark says so.
+        `cluster`: number of the cluster of each record, from `clusters`. `rank`: rank of each record in its cluster;
+        rank 1 is kept. `by_rules`: the rank that each record would have without decisions KEEP: if a KEEP removes the
+        record that the rules would keep, a remark says so.
         """
         of_work = cluster[self._first]
         are_alone = np.bincount(of_work)[of_work] == 1

@@ -41,7 +41,9 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 class _KeptRecord(NamedTuple):
-    """A record that is neither removed nor deleted."""
+    """A record that is neither removed nor deleted; its number among the records of all dumps, from 0, and the numbers
+    of its component and cluster.
+    """
 
     keys: Sequence[int]
     """A number for each word of a name, with year and start of title, that other records have, too."""
@@ -58,9 +60,9 @@ class _KeptRecord(NamedTuple):
 def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.RecordBatch]:
     """Yield batches of pairs of records that no keys connect and that may be the same, with the columns of
     LOCATED_CANDIDATES, in the order of their first records. Both records are neither removed nor deleted; they share a
-    word of an author's name, the year and the start of the title, and their descriptions do not conflict. Pairs of two
-    clusters that people decided to keep separate are left out; other pairs may be missed. `progress` gets two stages.
-    Raises FatalError if the disk fails.
+    word of an author's name, the year and the start of the title, their titles are similar, and their descriptions do
+    not conflict. Pairs of two clusters that people decided to keep separate are left out; other pairs may be missed.
+    `progress` gets two stages. Raises FatalError if the disk fails.
     """
     progress.on_stage(Stage("looking for candidates"))
     records = [*_sharing_records(clustering)]
@@ -128,8 +130,9 @@ def _pairs(
     is_settled: Callable[[_KeptRecord, _KeptRecord], bool],
     on_record: Callable[[int], object],
 ) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
-    """Yield the pairs of a block that may be the same, the earlier record first, and their similarity; without pairs
-    that are settled.
+    """Yield the pairs of a block that may be the same, the earlier record first, and the similarity of their titles.
+    `block`: records that share a word of a name, the year and the start of the title, sorted by title; each is compared
+    with the next 20. Pairs for which `is_settled` is true are left out. `on_record` is called with 1 for each record.
     """
     for at, one in enumerate(block):
         on_record(1)
@@ -160,7 +163,9 @@ def _shown(record: _KeptRecord) -> dict[str, object]:
 
 
 def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Keys of the records that are neither removed nor deleted, and for each key the index of the record among them."""
+    """Keys (see `_keys_of`: hashes of a name, year and title) of the records that are neither removed nor deleted, and
+    for each key the index of the record among them.
+    """
     keys: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
     counts: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
     for _, _, rows in clustering.standing():
@@ -172,8 +177,8 @@ def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
 
 
 def _keys_of(description: Description) -> Sequence[int]:
-    """A hash for each long word of the names of the authors, with the year and the start of the title; empty if author,
-    year or title is missing.
+    """A hash for each word, of at least three letters, of the names of the authors, with the year and the start of the
+    title; of the first 24 such words. Empty if author, year or title is missing.
     """
     title, year = features(description).title, _year(description)
     if not (title and year and description.author):

@@ -39,8 +39,8 @@ class DecidedRecords:
     """
 
     def __init__(self, decisions: Decisions, batches: Iterable[tuple[Dump, slice, pa.RecordBatch]]) -> None:
-        """`batches`: for each batch of records their dump, their numbers, and their rows with digests. Raises the
-        errors of `batches`.
+        """`batches`: for each batch of records their dump, their numbers among the records of all dumps, from 0, and
+        their rows with digests. Raises the errors of `batches`.
         """
         named = [decision.record for decision in decisions.records]
         named += [end for pair in decisions.pairs for end in pair.ends]

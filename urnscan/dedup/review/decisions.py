@@ -167,7 +167,9 @@ def decisions_of(value: object) -> Decisions | None:
 
 
 def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
-    """Rows of a table with a decision. Raises FatalError."""
+    """Yield the rows of a table that have a decision: about a record, or, if `other_record` is not empty, about a pair.
+    Raises FatalError for a file that is not CSV or lacks a column, and for an invalid row.
+    """
     has_pairs = table.has("other_record")
     columns = ("decision", *_RECORD, *(_OTHER if has_pairs else ()))
     option = "--candidates" if has_pairs else "--review"
@@ -201,7 +203,9 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
 
 
 def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Record:
-    """The record that these columns name. Raises FatalError if its number is not 1 to 18 digits."""
+    """The record that the cells in these columns name (source, member, number, digest). `where` names the row in
+    messages. Raises FatalError if the number is not 1 to 18 digits.
+    """
     source, member, number, digest = (cells[column] for column in columns)
     # `int` raises ValueError for more than 4,300 digits.
     if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
@@ -210,7 +214,9 @@ def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Rec
 
 
 def _consistent(decisions: Iterable[Decision]) -> Sequence[Decision]:
-    """Decisions about records, each record once for each table. Raises FatalError if two contradict each other."""
+    """Decisions about records, each record (with a digest) once for each table. Raises FatalError if two contradict
+    each other.
+    """
     # By the record, then by the file.
     known: dict[Record, dict[str, Decision]] = {}
     for decision in decisions:
@@ -236,7 +242,7 @@ def _consistent_pairs(decisions: Iterable[PairDecision]) -> Sequence[PairDecisio
 
 
 def _contradiction(one: Decision | PairDecision, other: Decision | PairDecision, about: str) -> FatalError:
-    """The error for two rows that decide differently."""
+    """The error (not raised) for two rows that decide differently. `about`: the record or pair, for the message."""
     if one.row.path == other.row.path:
         where = f"{one.row.path}: lines {one.row.line:,} and {other.row.line:,}"
     else:

@@ -47,21 +47,23 @@ class _ExcerptFile:
     """Excerpts by number, in a file without a name."""
 
     def __init__(self, folder: Path, most: int) -> None:
-        """Raises FatalError if the folder cannot hold a file."""
+        """`most`: maximum number of excerpts. Raises FatalError if the folder cannot hold a file."""
         self._name = str(folder)
         self._ends = np.zeros((most, 2), np.int64)
         with as_fatal(self._name):
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
     def keep(self, number: int, excerpt: Excerpt) -> None:
-        """Append an excerpt. Raises FatalError if the disk is full."""
+        """Append an excerpt. `number`: a new number, from 0, below `most`. Raises FatalError if the disk is full."""
         with as_fatal(self._name):
             start = self._file.tell()
             self._file.write(json.dumps(excerpt).encode())
             self._ends[number] = start, self._file.tell()
 
     def __getitem__(self, number: int) -> Excerpt:
-        """Read an excerpt; after the first call, `keep` must not be called. Raises FatalError."""
+        """Read the excerpt with a number that was kept; after the first call, `keep` must not be called. Raises
+        FatalError if the disk fails.
+        """
         start, end = self._ends[number].tolist()
         with as_fatal(self._name):
             self._file.seek(start)
@@ -75,16 +77,16 @@ class _ExcerptFile:
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The rows of a page of one kind, and the records that they show."""
+    """The rows of a page of one kind (records of components, or pairs), and the records that they show."""
 
     rows: pa.RecordBatch
     """Rows of the table that the page has."""
     records: pa.RecordBatch
     """The records, in the order of the rows: identifiers, digest, and LOCATION."""
     starts: Sequence[int]
-    """First record of each group."""
+    """Index in `records` of the first record of each group (a component, or a pair)."""
     of_row: int
-    """Records of a row."""
+    """Number of records that a row shows: 1, or 2 for pairs."""
 
 
 def page_of(
@@ -92,9 +94,9 @@ def page_of(
 ) -> Iterator[bytes]:
     """Yield the bytes of the page of `--review`, in pieces; a page without records if there are none.
 
-    `again` reads the records, `excerpts` prepares their text. `folder` returns the folder for a temporary file. Raises
-    FatalError if the disk is full, or if a record cannot be read again or has changed; records of more than 64 KiB are
-    not checked.
+    `review` and `pairs` have collected the rows. `again` reads the records, `excerpts` prepares their text. `folder`
+    returns the folder for a temporary file. Raises FatalError if the disk is full, or if a record cannot be read again
+    or has changed; records of more than 64 KiB are not checked.
     """
     table, candidates = review.table(), pairs.table()
     schema = REVIEW if candidates is None else PAGE
@@ -124,7 +126,7 @@ def page_of(
 
 
 def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of a schema; those that are not there are null."""
+    """The columns of a schema, in its order; those that `rows` lacks are null, further ones are left out."""
     columns = [
         rows.column(field.name) if field.name in rows.schema.names else pa.nulls(len(rows), field.type)
         for field in schema
@@ -140,8 +142,9 @@ def _ends(pairs: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _keep_excerpts(kept: _ExcerptFile, records: pa.RecordBatch, again: SecondReading, excerpts: Excerpts) -> Numbers:
-    """Read the records, and keep the excerpt of each once, though it may be in several pairs. Returns for each row of
-    `records` the number of its excerpt. Raises FatalError, also if a record has changed.
+    """Read the records again, and put the excerpt of each into `kept` once, though it may be in several pairs. Returns
+    for each row of `records` (identifiers, digest, and LOCATION) the number of its excerpt. Raises FatalError, also if
+    a record has changed.
     """
     dump_of, start, length = (numbers(records.column(name)) for name in LOCATION.names)
     places, first, of_record = np.unique(np.stack([dump_of, start]), axis=1, return_index=True, return_inverse=True)
@@ -166,7 +169,10 @@ def _keep_excerpts(kept: _ExcerptFile, records: pa.RecordBatch, again: SecondRea
 
 
 def _blocks(kept: _ExcerptFile, of_record: Numbers, kinds: Sequence[_Kind], schema: pa.Schema) -> Iterator[Block]:
-    """Blocks of the page: rows and records of neighbouring groups of one kind."""
+    """Yield blocks of the page: rows as CSV, with the header only in the first block, and the records of neighbouring
+    groups of one kind. `kept` has the excerpts; `of_record`: for each record of all `kinds`, in sequence, the number of
+    its excerpt. `schema`: columns of the rows.
+    """
     head, lines = TEXT_FORMS[".csv"](schema)
     before = 0
     for kind in kinds:
@@ -186,8 +192,9 @@ def _blocks(kept: _ExcerptFile, of_record: Numbers, kinds: Sequence[_Kind], sche
 
 
 def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch, joined_by: pa.ListArray) -> list[ShownRecord]:
-    """The records of a group: the page marks differences, names that several of them have, and control numbers that
-    join them.
+    """The records of a group, with marks for differences, for names that several of them have, and for control numbers
+    that join them. `rows`: identifiers of each record. `joined_by`: the keys that join the records of each row of the
+    table.
     """
     numbers_of_records = {number for of_row in joined_by.to_pylist() for number in _control_numbers(of_row or ())}
     names = Counter(

@@ -43,7 +43,9 @@ class Carry:
                 pass
 
     def _take(self, record: int, format_: str, data: bytes, tags: tuple[str, ...]) -> None:
-        """Keep the fields of a removed record for the kept record, or add it to those that are refused."""
+        """Keep the fields of a removed record for the kept record, or add it to those that are refused. `record`: its
+        number among the records of all dumps, from 0. `format_`: name of its format. `data`: its bytes.
+        """
         try:
             fields = fields_of(format_, data, tags)
         except NotChangedError as error:
@@ -52,8 +54,8 @@ class Carry:
             self._fields[int(self._clustering.cluster[record])] += fields
 
     def refused(self) -> list[tuple[str, str]]:
-        """Records whose fields are not copied, or that are not changed: the name of each, and the reason. Raises
-        FatalError if the disk fails.
+        """Records whose fields are not copied, or that are not changed: the name of each, and the reason; complete
+        after the copies are written. Raises FatalError if the disk fails.
         """
         names = self._clustering.records.names(self._refused)
         return [(names[record], reason) for record, reason in self._refused.items()]

@@ -49,7 +49,9 @@ class _Span(NamedTuple):
 
 
 def places_of(count: int, places: Iterator[Places]) -> Iterator[Places]:
-    """Yield the batches of the next dump in `places`: as many as have its `count` records together."""
+    """Yield the batches of the next dump, taken from `places`: as many as have its `count` records together. A batch
+    has records of only one dump.
+    """
     while count:
         batch = next(places)
         count -= len(batch.start)
@@ -60,9 +62,9 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
     """Write a dump to `write`, without the records that do not stay. Records in `Places.changes` are changed.
 
     `buffer` has the bytes of the dump, and is consumed; `places` has all its records that can be read, in order. The
-    white space and the `separator` of the format (the comma of a JSON array) before a record are left out with it; if
-    no earlier record is kept, those after it. Everything else stays: wrapper, comments, damaged records. Raises the
-    errors of `write`.
+    white space and the `separator` of the format (the comma of a JSON array; empty if there is none) before a record
+    are left out with it; if no earlier record is kept, those after it. Everything else stays: wrapper, comments,
+    damaged records. Raises the errors of `write`.
     """
     # End of the previous record.
     end = 0
@@ -107,7 +109,7 @@ def copy_without(buffer: Buffer, places: Iterable[Places], separator: bytes, wri
 
 
 class _WriteBuffer:
-    """Joins bytes, so that a file is written by few calls."""
+    """Joins bytes, so that a file is written by few calls; `flush` must be called at the end."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
@@ -128,8 +130,8 @@ class _WriteBuffer:
 
 
 def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
-    """Group neighbouring records into spans, which have only records that stay, or only records that are left out. A
-    changed record is a span by itself.
+    """Group neighbouring records into spans, which have only records that stay, or only records that are left out: the
+    latter only if no bytes are between them, and the format has no `separator`. A changed record is a span by itself.
     """
     if not len(places.start):
         return
@@ -150,10 +152,10 @@ def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:
-    """Return the bytes before a record without the separator at their end, and without the white space around it."""
+    """The bytes before a record (`gap`) without the separator at their end, and without the white space around it."""
     return gap.rstrip(_BLANK).removesuffix(separator).rstrip(_BLANK)
 
 
 def _without_first(gap: bytes, separator: bytes) -> bytes:
-    """Return the bytes after a record without the separator at their start, and without the white space around it."""
+    """The bytes after a record (`gap`) without the separator at their start, and without the white space around it."""
     return gap.lstrip(_BLANK).removeprefix(separator).lstrip(_BLANK)

@@ -173,7 +173,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
     @contextlib.contextmanager
     def open(self, source: Input) -> Iterator[JoinedDumps]:
         """Return a context manager whose value is the function that writes the dumps of an input. In a folder, the file
-        of the input is written to its end when the context ends; it appears with `commit`. Raises FatalError.
+        of the input is written to its end when the context ends; it appears with `commit`. Raises FatalError if the
+        file exists without `force`, or cannot be written.
         """
         if self._joined is not None:
             yield self._joined
@@ -188,12 +189,16 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._outputs.append(output)
 
     def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Write the files to their end; they do not appear before `commit`. Raises FatalError."""
+        """Write the files to their end; they do not appear before `commit`. Ignores its argument. Raises FatalError if
+        the disk is full.
+        """
         for output in self._outputs:
             output.complete()
 
     def commit(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the files, and move them to their places. Raises FatalError."""
+        """Complete the files, and move them to their places. Ignores its argument. Raises FatalError if a file cannot
+        be written or moved.
+        """
         for output in self._outputs:
             if self._distinct:
                 with as_fatal(self._path):
@@ -237,7 +242,8 @@ def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
 
 def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
     """Open the output of `--review`, and return it: a page if the name ends in .html, .htm or .xhtml, otherwise a
-    table. Raises FatalError.
+    table. With `force`, an existing file is replaced; `layout` is only for tables. Raises FatalError for a file that
+    exists without `force` or cannot be written, and for an unknown table format.
     """
     if form_of(os.fspath(path))[0] in PAGES:
         return PageOutput(path, force=force)
@@ -245,7 +251,10 @@ def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: La
 
 
 def open_clusters(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
-    """Open the table of clusters, and return it. Raises FatalError, also for a name that only a dump has: `new.mrc`."""
+    """Open the table of clusters, and return it. With `force`, an existing file is replaced. Raises FatalError for a
+    file that exists without `force` or cannot be written, for an unknown table format, and for the name of a dump:
+    `new.mrc`.
+    """
     suffix, _ = form_of(os.fspath(path))
     if suffix in suffixes() and suffix not in TEXT_FORMS:
         raise FatalError(

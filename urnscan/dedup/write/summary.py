@@ -94,8 +94,8 @@ class ReportClusters:
         report: DedupReport,
         excerpts: Mapping[Place, bytes],
     ) -> bytes:
-        """Return the HTML report in UTF-8. `report` has the counts of the run, `excerpts` the bytes of the records in
-        `places`, by dump and offset.
+        """Return the HTML report in UTF-8; called after `take` had all rows. `report` has the counts of the run,
+        `excerpts` the bytes of the records in `places`, by dump and offset.
         """
         sizes = Counter(self._sizes[1:].tolist())
         made = Excerpts(options, policy)

@@ -34,8 +34,8 @@ _BLANK = re.compile(rb"[\r\n]+")
 
 
 def is_arc(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .arc, which begins with `head`, is an ARC file: the address of its first record
-    begins with `filedesc:`. None if more bytes are needed.
+    """Whether a file with the suffix .arc, which begins with `head`, is an ARC file: its first line is that of a
+    record, with an address that begins with `filedesc:`. None if more bytes are needed.
     """
     if not (head.startswith(b"filedesc:") or b"filedesc:".startswith(head)):
         return False
@@ -73,7 +73,9 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
 
 
 def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
-    """Skip to the first line of the next record, or to the end. Returns the error about the skipped bytes."""
+    """Skip to the first line of the next record, or to the end. Returns (not raises) the error about the skipped bytes.
+    `before`: address of the record before them; empty if there is none.
+    """
     at = buffer.tell()
     buffer.skip(1)
     buffer.find(_NEXT, _LONGEST)

@@ -46,7 +46,9 @@ def missing() -> str:
 
 
 class _Library:
-    """A read handle of libarchive, for a file or a reader."""
+    """A read handle of libarchive, for a file or a reader: after `open_file` or `open_reader`, each `next` goes to an
+    entry, about which the properties and `texts` are. `error` is the class ArchiveError of libarchive.
+    """
 
     def __init__(self, formats: Sequence[str], filter_: str = "none") -> None:
         """`formats`, `filter_`: names of libarchive for the archives and the compression that may be read. A filter
@@ -75,11 +77,13 @@ class _Library:
         self.ffi.read_free(self._archive)
 
     def open_file(self, descriptor: int) -> None:
-        """Read from an open file. Raises `error`."""
+        """Read from an open file, which must stay open. Raises ArchiveError."""
         self.ffi.read_open_fd(self._archive, descriptor, _BLOCK)
 
     def open_reader(self, reader: Reader, failures: list[SourceError]) -> None:
-        """Read from a reader; a SourceError of the reader is the end, and is added to `failures`. Raises `error`."""
+        """Read from a reader; a SourceError of the reader is the end, and is added to `failures`, also later. Raises
+        ArchiveError.
+        """
         block = ctypes.create_string_buffer(_BLOCK)
         view = memoryview(block).cast("B")
 
@@ -98,11 +102,11 @@ class _Library:
 
     @property
     def filters(self) -> int:
-        """Number of filters (compressions) that libarchive recognised."""
+        """Number of filters (compressions) that libarchive recognised when the file was opened."""
         return int(self.ffi.filter_count(self._archive)) - 1
 
     def next(self) -> bool:
-        """Go to the next entry. False at the end of the archive. Raises `error`."""
+        """Go to the next entry; the first call, to the first. False at the end of the archive. Raises ArchiveError."""
         return bool(self.ffi.read_next_header2(self._archive, self._entry) != self.ffi.ARCHIVE_EOF)
 
     @property
@@ -112,13 +116,15 @@ class _Library:
 
     @property
     def has_data(self) -> bool:
-        """Whether the entry is a file that may have bytes."""
+        """Whether the entry is a file that may have bytes; False for links, and for a file that is known to be empty."""
         is_empty = self.ffi.entry_size_is_set(self._entry) and not self.ffi.entry_size(self._entry)
         is_file = self.ffi.entry_filetype(self._entry) & _TYPES in (0, _REGULAR)
         return is_file and not is_empty and not self.ffi.entry_hardlink(self._entry)
 
     def texts(self, layer: Layer, name: str) -> Iterator[memoryview]:
-        """Yield the bytes of the entry. Raises SourceError if the rest of the entry is lost, and LimitError."""
+        """Yield the bytes of the entry, in pieces; holes of a sparse file are NULs. `name` is its name for messages.
+        Raises SourceError if the rest of the entry is lost, and LimitError if it exceeds the limits of `layer`.
+        """
         block, size, offset = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_longlong()
         given = 0
         while True:

@@ -46,7 +46,9 @@ _SHORT = 64  # compressed bytes of more than this length practically always cont
 
 @dataclass(frozen=True, slots=True)
 class _Coding:
-    """A content coding, with signature and decoder."""
+    """A content coding: its name for messages, its signature, and its decoder (a function that yields the text in a
+    buffer).
+    """
 
     name: str
     decode: Decode
@@ -138,7 +140,10 @@ class Body(Reader):
         self._message.close()
 
     def _open(self) -> Reader:
-        """Skip the headers, and make the reader of the body, decoded by the codings in the headers."""
+        """Skip the headers, also those of interim responses (1xx), and make the reader of the body, decoded by the
+        codings in the headers. Stores the headers in `layer.capture`, if there is one. Raises SourceError for more than
+        eight codings.
+        """
         codings: list[bytes] = []
         while headers := _HEAD.match(self._head()):
             self._message.skip(headers.end())
@@ -184,7 +189,9 @@ def _is_chunked(head: bytes) -> bool:
 
 
 class _Chunked(Reader):
-    """Reader of the data in chunks, without the lines between chunks (RFC 9112, section 7.1)."""
+    """Reader of the data in chunks, without the lines between chunks (RFC 9112, section 7.1). After a damaged chunk, it
+    raises DamageError, and then gives the bytes unchanged.
+    """
 
     def __init__(self, reader: Buffer, name: str) -> None:
         self._reader = reader
@@ -212,7 +219,10 @@ class _Chunked(Reader):
         return got
 
     def _begin(self) -> None:
-        """Read the line before a chunk."""
+        """Read the line before a chunk, and set how many bytes follow; after the last chunk, that the body has ended;
+        without such a line, that the bytes are given unchanged: then it raises DamageError, except at the end of the
+        data.
+        """
         head = self._reader.head(32)
         if b"\n" not in head[2:]:
             head = self._reader.head(_CHUNK_LINE)
@@ -231,7 +241,10 @@ class _Chunked(Reader):
 
 
 def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
-    """Yield the decoded text of all parts of a body. Raises SourceError if the rest is lost."""
+    """Yield the decoded text of all parts of a body. `buffer` is at its start. Raises SourceError if the rest is lost,
+    and LimitError if the text exceeds the limits of `layer`. A wrong checksum ends the text; its error is reported
+    later.
+    """
     buffer.start_keeping(_BLOCK)
     is_part = True
     while is_part:
