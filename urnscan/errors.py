@@ -38,7 +38,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 @contextlib.contextmanager
 def at_shell() -> Iterator[None]:
     """Context manager in which `option` (and so each message that names an option) uses the syntax of the shell:
-    `--force`, not `force=True`. It applies to the whole process.
+    `--force`, not `force=True`. It applies to the whole process, and must not be nested.
     """
     global _is_at_shell  # noqa: PLW0603 (a process has one reader)
     _is_at_shell = True

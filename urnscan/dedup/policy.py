@@ -143,8 +143,8 @@ class Policy:
 
 
 def _most(max_class: int | str) -> int | str:
-    """Check `max_class`, an integer of at least 2 or a percentage, and return it. Raises ArgumentError for other
-    values.
+    """Check `max_class`, an integer of at least 2 or a percentage (more than 0%, at most 100%), and return it. Raises
+    ArgumentError for other values.
     """
     if isinstance(max_class, str) and max_class.endswith("%"):
         if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:

@@ -152,8 +152,8 @@ def group_begins(*keys: npt.NDArray[Any]) -> Flags:
 
 
 def whole_groups(ordered: Numbers) -> Iterator[slice]:
-    """Yield the slices of a sorted array, each of about a million elements; equal elements are never split between two
-    slices.
+    """Yield the slices of a sorted array, each of about a million elements; more if elements are equal, as these are
+    never split between two slices.
     """
     start = 0
     while start < len(ordered):
@@ -177,9 +177,10 @@ class Edges:
         *,
         by_urn: bool = True,
     ) -> None:
-        """`weak`: prefixes of URNs that are ignored. `unsure`: prefixes of supporting keys, which join only records
-        whose descriptions agree. `copied`: prefixes of numbers of catalogues (`oclc:`). `by_urn`: whether URNs join
-        records. `folder` returns the folder for temporary files, and is called only if memory is full.
+        """`weak`: prefixes of URNs that are ignored, in lower case and without `urn:`. `unsure`: prefixes of supporting
+        keys, which join only records whose descriptions agree. `copied`: prefixes of numbers of catalogues (`oclc:`),
+        which alone join no records with different URNs of a kind. `by_urn`: whether URNs join records. `folder` returns
+        the folder for temporary files, and is called only if memory is full.
         """
         self._trust = _Trust(weak, unsure, copied, by_urn)
         self._parts = SpilledParts(_EDGES, _PARTS, _IN_MEMORY, folder)

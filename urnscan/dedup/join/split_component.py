@@ -147,7 +147,9 @@ def _untitled(group: Sequence[int], described: Sequence[Description], rules: Seq
 
 
 def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[tuple[int, int], Comparison]:
-    """Compare each pair of records, the smaller number first; equal descriptions are compared only once."""
+    """Compare each pair of records, and return the results by pair, the smaller number first; equal descriptions are
+    compared only once.
+    """
     number: dict[Description, int] = {}
     numbers = [number.setdefault(description, len(number)) for description in described]
     different = [features(description) for description in number]
@@ -163,7 +165,9 @@ def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[t
 
 
 def _pairs(shared: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    """Pairs of records that share an identifier, the smaller number first; a pair comes once for each identifier."""
+    """Pairs of records that share an identifier, the smaller number first; a pair comes once for each identifier.
+    `shared`: for each identifier, the records that have it.
+    """
     for records in shared:
         yield from itertools.combinations(sorted(records), 2)
 

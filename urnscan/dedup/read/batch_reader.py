@@ -145,7 +145,7 @@ def _numbers_of(batch: Batch) -> Integers:
 
 
 def _places(records: Sequence[Cut | Run]) -> tuple[Integers, Integers]:
-    """Offset in the dump, and length in bytes, of each record."""
+    """Offset in the dump, and length in bytes, of each record; a run counts as its single records."""
     offsets = [item.offset + item.starts if isinstance(item, Run) else [item.offset] for item in records]
     lengths = [item.ends - item.starts if isinstance(item, Run) else [len(item.data)] for item in records]
     nothing = np.empty(0, np.int64)

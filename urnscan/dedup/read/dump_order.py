@@ -49,7 +49,7 @@ class DumpOrder:
 
     def call(self, callback: Callable[[], object]) -> None:
         """Put a callback into the queue: it runs after all earlier batches, at once if none is pending. Waits for all
-        batches if the queue is full. Raises as `submit` does.
+        batches if the queue is full. Raises FatalError if a process has died, and what reading or a callback raises.
         """
         self._pending.append(callback)
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
@@ -68,7 +68,9 @@ class DumpOrder:
             report()
 
     def finish(self) -> None:
-        """Wait for all batches, and run all pending callbacks. Raises as `submit` does."""
+        """Wait for all batches, and run all pending callbacks. Raises FatalError if a process has died, and what
+        reading or a callback raises.
+        """
         self._run(0)
 
     def _report(self) -> Callable[[], object]:
@@ -77,8 +79,8 @@ class DumpOrder:
         return partial(self._on_read, data)
 
     def _run(self, max_batches: int) -> None:
-        """Run the callbacks at the start of the queue; wait until at most `max_batches` batches are pending. Raises as
-        `submit` does.
+        """Run the callbacks at the start of the queue; wait until at most `max_batches` batches are pending. Raises
+        FatalError if a process has died, and what reading or a callback raises.
         """
         while self._pending:
             first = self._pending[0]

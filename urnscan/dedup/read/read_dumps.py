@@ -246,7 +246,9 @@ class _DumpReader:
         dump.first = self.records.count
 
     def _add(self, dump: Dump, dump_number: int, damaged: DamagedRecords, batch: ReadBatch) -> None:
-        """Add the rows, damaged records and counts of a batch. Raises FatalError."""
+        """Add the rows, damaged records and counts of a batch. `dump_number`: number of the dump, from 1. Raises
+        FatalError if an error ends the run.
+        """
         damaged.add(batch)
         self.records.add(dump, dump_number, batch)
 

@@ -206,9 +206,9 @@ class AppliedDecisions:
 
     @property
     def pairs(self) -> Pair:
-        """The rows about two records with the decision TOGETHER that have not been refused; those that `check` refuses
-        stay. An array of the numbers of the first records, and one of the second; each is the first record of its work.
-        Groups of records with the decision TOGETHER are not among them.
+        """The rows about two records with the decision TOGETHER that the constructor or `clusters` have not refused;
+        those that `check` refuses stay. An array of the numbers of the first records, and one of the second; each is
+        the first record of its work. Groups of records with the decision TOGETHER are not among them.
         """
         return self._records([(pair.one, pair.other) for pair in self._together])
 

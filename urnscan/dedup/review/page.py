@@ -135,7 +135,9 @@ def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _ends(pairs: pa.RecordBatch) -> pa.RecordBatch:
-    """The records of pairs, two rows for each: the first and the other one."""
+    """The records of pairs (identifiers, digest, and LOCATION), two rows for each pair: the first record and the other
+    one.
+    """
     order = number_array(np.arange(2 * len(pairs)).reshape(2, -1).T.ravel())
     columns = [pa.concat_arrays([pairs.column(name), pairs.column(f"other_{name}")]).take(order) for name in _RECORD]
     return pa.RecordBatch.from_arrays(columns, names=_RECORD)

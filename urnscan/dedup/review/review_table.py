@@ -72,8 +72,8 @@ class Review:
         self._batches: list[pa.RecordBatch] = []
 
     def take(self, dump: Dump, rows: pa.RecordBatch) -> None:
-        """Add those of `rows`, from `Clustering.rows`, that people should see; the column `decision` becomes a proposal
-        (`kept` -> `keep`). `dump` is the dump of all rows.
+        """Add those of `rows` that people should see; the column `decision` becomes a proposal (`kept` -> `keep`).
+        `rows`: of the table of clusters, with the columns of REVIEW. `dump` is the dump of all rows.
         """
         shown = rows.filter(flag_array(self._is_shown[numbers(rows.column("component"))]))
         if not len(shown):
