@@ -77,7 +77,9 @@ class BatchClusters:
     alone in its cluster is in no pair.
     """
     apart: Numbers
-    """Numbers of the works that people should look at, because of one of REASONS."""
+    """Numbers of the works that people should look at, for example because of a conflict with a work of another
+    cluster.
+    """
     reasons: Bits
     """Reasons for each work in `apart`: bit i (1 << i) for `split_component.REASONS[i]`."""
 

@@ -26,8 +26,8 @@ class Redirects:
         self._kept = table.take(number_array(first))
 
     def rows(self, clusters: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the table of removed records (MAPPING) for rows of the table of clusters: a single batch,
-        or nothing if none of the records is removed.
+        """Yield the rows of the table of removed records (MAPPING) for rows of the table of clusters (`clusters`, any
+        number): a single batch, or nothing if none of the records is removed.
         """
         removed = clusters.filter(pc.equal(clusters.column("decision"), "removed"))
         if not len(removed):

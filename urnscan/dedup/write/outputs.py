@@ -196,8 +196,8 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             output.complete()
 
     def commit(self, _metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the files, and move them to their places. Ignores its argument. Raises FatalError if a file cannot
-        be written or moved.
+        """Complete the files, and move them to their places; called once. Ignores its argument. Raises FatalError if a
+        file cannot be written or moved.
         """
         for output in self._outputs:
             if self._distinct:

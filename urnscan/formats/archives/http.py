@@ -94,7 +94,7 @@ def plain_body(data: memoryview, start: int, end: int) -> tuple[bytes, int] | No
 
     `(b"", start)` if it has an empty line, and does not begin like an HTTP message: then all of it is the body. None if
     it must be read by `Body`: it has no empty line in the first 64 KiB, begins with a line end or an interim response
-    (1xx), or its body may be coded (compressed, chunked).
+    (1xx), or its headers name a coding (compressed, chunked) of the body.
     """
     last = min(end, start + _HEADERS)
     if not _HEAD_END.search(data, start, last) or data[start] in b"\r\n":
