@@ -69,8 +69,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
         split = _contradictions(records, joined, component, work, decisions, descriptions, policy, progress)
         cluster = components(reading.records.count, *split.joined, same_work)
         reasons, in_doubt = split.reasons, split.reasons > 0
-        names = records.names([record for record, _ in split.too_large])
-        too_large = [(names[record], count) for record, count in split.too_large]
+        too_large = records.named(split.too_large)
         # The pairs take memory that the ranks need.
         del split
         if decisions is not None:

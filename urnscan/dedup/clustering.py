@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from urnscan.dedup.write.copies import Places
 from urnscan.records.keys import DESCRIPTION, always
 from urnscan.tables.schemas import CLUSTERS, REVIEW
 from urnscan.tables.spill import Spilled
+
+_Value = TypeVar("_Value")
 
 DECISIONS = ("alone", "kept", "removed", "apart")
 """Decisions of a run about a record. `alone`: no record of its cluster is removed. `kept`: the record stays, and other
@@ -91,19 +93,19 @@ class Components:
         """
         return self.is_shared[self.component[span]]
 
-    def names(self, records: Collection[int]) -> dict[int, str]:
-        """Return the names of some records in messages, by their numbers among the readable records of all dumps, from
-        0. `a.mrc: record 1,234` has the dump, and the number of the record in it, from 1. Raises FatalError if the disk
-        fails.
+    def named(self, records: Collection[tuple[int, _Value]]) -> list[tuple[str, _Value]]:
+        """Return pairs of a record and another value, in the order of the records, with the name of the record in
+        messages instead of its number: `a.mrc: record 1,234`, the dump and the number in it, from 1. The given numbers
+        are those among the readable records of all dumps, from 0. Raises FatalError if the disk fails.
         """
         if not records:
-            return {}
-        return {
-            record: f"{dump.name}: record {rows.column('record')[record - span.start].as_py():,}"
+            return []
+        return [
+            (f"{dump.name}: record {rows.column('record')[record - span.start].as_py():,}", value)
             for dump, span, rows in self.batches()
-            for record in records
+            for record, value in records
             if span.start <= record < span.stop
-        }
+        ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,8 +57,7 @@ class Carry:
         """Records whose fields are not copied, or that are not changed: the name of each, and the reason; complete
         after the copies are written. Raises FatalError if the disk fails.
         """
-        names = self._clustering.records.names(self._refused)
-        return [(names[record], reason) for record, reason in self._refused.items()]
+        return self._clustering.records.named(self._refused.items())
 
     def places(self) -> Iterator[Places]:
         """Yield, batch by batch, where each record is in its dump, and whether it stays. For a kept record that gets
