@@ -17,8 +17,8 @@ _BOUNDARY = re.compile(rb"[\x00-\x2f](?=[^\x00-\x2f]*\Z)")
 
 
 class MultiByte:
-    """Decides whether a letter before `urn:` is the last byte of a character of several bytes, as in Shift_JIS. Texts
-    come one after the other: `begin` before each text, then `ends_at` for ascending places.
+    """Decides whether a letter before `urn:` is the last byte of a character of several bytes, as in Shift_JIS. Set
+    `characters_at`; then for each text call `begin`, and `ends_at` for ascending places.
     """
 
     def __init__(self) -> None:
@@ -29,12 +29,13 @@ class MultiByte:
         self._boundary = 0
 
     def begin(self) -> None:
-        """Begin another text: forget where the last call of `ends_at` stopped. `characters_at` stays."""
+        """Begin another text, so that places may again be lower than before. `characters_at` stays."""
         self._boundary = 0
 
     def ends_at(self, data: ByteArray, at: int, base: int) -> bool:
-        """Whether a character of several bytes ends directly before `data[at]`. `data` is a block, which begins at byte
-        offset `base` of the text. False if no encoding is known there. Must be called for ascending places in a text.
+        """Whether a character of several bytes ends directly before `data[at]`. `data` is a block of the text, which
+        begins at byte offset `base` of the text, with the 1,024 bytes before `at` if there are so many. False if no
+        encoding is known there. Precondition: in a text, `base + at` never decreases from call to call.
         """
         characters = self.characters_at(base + at) if self.characters_at else None
         if characters is None:

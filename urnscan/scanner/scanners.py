@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
-    """A new scanner for a grammar. `recover` has the names of views (decodings, such as `percent`) by which it also
-    finds hidden URNs: encoded, broken, or without `urn:`. Empty: only literal URNs are found. Raises ValueError for a
-    name that is not in `views.kinds.KINDS`.
+    """A new scanner for the URNs of a grammar (a syntax and options). `recover`: names of views (ways to decode a text)
+    by which it also finds hidden URNs, which are encoded, broken, or without `urn:`: `percent`, `entities`, `escapes`,
+    `wraps`, `labels`, `bare` or `markup`. Empty: a `Scanner`, which finds only literal URNs. Raises ValueError for any
+    other name, also `all`.
     """
     if not recover:
         return Scanner(grammar)

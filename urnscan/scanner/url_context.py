@@ -57,8 +57,8 @@ def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
     query or fragment (False).
 
     The host is a registered name, an IPv4 address, or an IPv6 address in brackets, without user information and port
-    (RFC 3986 §3.2). Without a URL, or if the URL has no host, both indices are equal. Call `may_be_in_url` first,
-    unless the byte before the URN may be encoded.
+    (RFC 3986 §3.2). Without a URL, or if the URL has no host or a malformed one, both indices are equal, and the third
+    value has no meaning. Call `may_be_in_url` first, unless the byte before the URN may be encoded.
     """
     floor = max(0, start - LOOK_BACK)
     begin = -1
@@ -76,7 +76,9 @@ def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
 
 @inner
 def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
-    """Whether a URL scheme ends before index `end`: a letter, then letters, digits, "+", "-" and "." (RFC 3986 §3.1)."""
+    """Whether `data[floor:end]` ends with a URL scheme: a letter, then letters, digits, "+", "-" and "." (RFC 3986
+    §3.1).
+    """
     for at in range(end - 1, floor - 1, -1):
         if _ROLES[data[at]] & _LETTER:
             return True
@@ -87,7 +89,9 @@ def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
 
 @inner
 def _host(data: ByteArray, begin: int, start: int) -> tuple[int, int, bool]:
-    """The result of `find_host` for a URL whose authority begins at index `begin`."""
+    """The result of `find_host` for the URN at index `start`, in a URL whose authority (the text after `//`) begins at
+    index `begin`.
+    """
     host = end = begin
     while end < start and data[end] not in _AUTHORITY_ENDS:
         if data[end] == _AT:

@@ -61,13 +61,11 @@ _DOI_GAP = rb"""(?:[\s:;="'`>{|\[\\]|\xc2\xa0){1,24}"""
 
 
 class _Kind(NamedTuple):
-    """A kind of reference: the NID; `word`, a part of its label or address, such as `sbn`; the pattern of the text
-    before the word; the pattern of the word and what follows, with the identifier as group 1.
-    """
+    """A kind of reference to a name without `urn:`, such as an ISBN after a label."""
 
     nid: str
     word: bytes
-    """Three letters of the label or address: a word that `find_words` finds."""
+    """Three letters of the label or address, in lower case, such as `sbn`: a word that `find_words` finds."""
     before: regex.Pattern[bytes]
     """Pattern of the label or address before the word. The text up to the word must end with this pattern."""
     after: regex.Pattern[bytes]
@@ -121,9 +119,7 @@ _MARK = regex.compile(r"[\p{Z}\p{P}\p{S}\p{Cf}]")
 
 
 class Reference(NamedTuple):
-    """A reference to a name, such as an ISBN after a label: where its identifier is in the bytes, and its URN, which is
-    empty if the identifier is not valid or its end is in doubt.
-    """
+    """A reference to a name without `urn:`, such as an ISBN after a label. Indices are in the data that was searched."""
 
     start: int
     """Index of the first byte of the identifier, after the label or address."""
@@ -143,7 +139,9 @@ def find_references(
     caller must search on.
 
     This index is less than `end` if a reference there may go on, or may depend on bytes after `data`. With `whole`, the
-    text ends after `data`. `are_free` returns, for an array of indices, whether each is outside of all other matches.
+    text ends after `data`, and the index is `end`. `are_free` returns, for an array of indices of words, whether each
+    is outside of all other matches; other words are skipped. Precondition: `data` has the 256 bytes before `start`, if
+    the text has so many.
     """
     references: list[Reference] = []
     places = np.empty(_PLACES, np.int64)
@@ -166,7 +164,9 @@ def find_references(
 
 
 def _reference(data: ByteArray, place: int) -> Reference | None:
-    """The reference whose word begins at index `place`, or None. Its `urn` may be empty."""
+    """The reference around the word that begins at index `place`; None if the text there is not a reference. Its `urn`
+    may be empty.
+    """
     after = data[place : place + LOOK_AHEAD].tobytes()
     if after[:3].lower() == b"nbn":
         return _nbn(data, place, after)
@@ -184,7 +184,9 @@ def _reference(data: ByteArray, place: int) -> Reference | None:
 
 
 def _nbn(data: ByteArray, place: int, after: bytes) -> Reference | None:
-    """A National Bibliography Number without `urn:`, in the address of a resolver; None for other text."""
+    """A reference to a National Bibliography Number without `urn:`, in the address of a resolver; None for other text.
+    `after`: the bytes from index `place` on, which begin with `nbn`. Its `urn` is empty if the end is in doubt.
+    """
     match = _NBN.match(after)
     if match is None or not _address_of_nbn().search(data[max(0, place - _ADDRESS) : place].tobytes()):
         return None
@@ -194,17 +196,18 @@ def _nbn(data: ByteArray, place: int, after: bytes) -> Reference | None:
 
 @functools.cache
 def _address_of_nbn() -> regex.Pattern[bytes]:
-    """Pattern of the address of a resolver of NBN, up to the name."""
+    """Pattern of text that ends with the address of a resolver of NBN, up to the name."""
     hosts = {resolver.url.split("/")[2].removeprefix("www.") for resolver in OURS.rules["nbn"].resolvers}
     names = "|".join(map(regex.escape, sorted(hosts | {"nbn-resolving.de"})))
     return regex.compile(rf"https?://(?:www\.)?(?:{names})/[^\s\"<>]*(?<=[/=])\Z".encode(), regex.IGNORECASE)
 
 
 def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int:
-    """The end of the name in `text[start:end]`, without punctuation of the text and names of a publisher's pages
-    (`/abstract`).
+    """The end of the DOI or NBN in `text[start:end]`, without punctuation of the text and names of a publisher's pages
+    (`/abstract`). `text` goes on after `end`, if the text has more bytes.
 
-    It is `start` if the end is in doubt. `opening` is the byte before the reference.
+    The result is `start` if the end is in doubt: for example, if the name may go on in the next line, or is shortened
+    by `...`. `opening` is the byte before the reference; after `<`, a `>` must end the name.
     """
     if _SICI_BEGINNING.match(text[start:end].replace(b"%28", b"(").replace(b"%29", b")").replace(b"%2F", b"/")):
         return end if _WHOLE_SICI.fullmatch(text[start:end]) else start
@@ -245,8 +248,9 @@ def _balanced(text: bytes, start: int, end: int) -> int:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _urn(nid: str, identifier: bytes, *, is_address: bool) -> bytes:
-    """The URN of an identifier; empty if it is not valid (a wrong check digit), or a placeholder (`0000-0000`). With
-    `is_address`, a DOI is from the address of a resolver.
+    """The URN of an identifier; empty if it is not valid (a wrong check digit), or a placeholder: one character
+    repeated (`0000-0000`). `is_address`, only for `doi`: it is from the address of a resolver, so that its
+    percent-encoding is decoded.
     """
     text = html.unescape("".join(map(str.strip, identifier.decode().splitlines())))
     # 0000-0000 is a placeholder, although its check digit is right.

@@ -23,7 +23,8 @@ MEANINGS: Mapping[str, str] = {
 
 def separators(recover: Collection[str]) -> bytes | None:
     """Bytes at which a text can be split without splitting a name that a view in `recover` reads; None if the text must
-    not be split. With an empty `recover`, the bytes are those for `percent`.
+    not be split (with `wraps`, `bare` or `markup`). An empty `recover` gives the same bytes as `percent`. Precondition:
+    `all` is replaced by the names of the views.
     """
     # For these views no byte is safe: a URN that is broken over lines may go on after the quote mark of a mail or the
     # mark of a comment, a label may precede any mark, and a tag in the middle of a URN may contain any byte.

@@ -1,17 +1,14 @@
 """Markup in the middle of a name, as in `urn:isbn:<b>978</b>-3-16-148410-0`: tags, references, invisible characters.
 
 A gap is the text between two bytes of a name: tags of inline elements, comments and invisible characters, at most
-LONGEST_GAP bytes. Other elements than those in `elements` and processing instructions end a name. Compiled.
-A gap is strong if it may mark the end of a name: it has a tag of a phrase or link, as in `<code>urn:xmpp:ping</code>s`,
-or closes the element that begins directly before the name. After any other gap, such as a tag for bold letters, a name
-goes on. After a strong gap a name goes on only in these cases:
+LONGEST_GAP bytes. Elements not in `elements` and processing instructions end a name. Compiled. A gap is strong if it
+has a tag of a phrase or link, as in `<code>urn:xmpp:ping</code>s`, or closes the element that begins directly before
+the name. After another gap, such as a tag for bold letters, a name goes on; after a strong gap, only in these cases:
   * The name so far ends with `-`, `:`, `/` or `=`, and a letter or digit follows. Or `urn:nid:` is incomplete, and a
     letter, a digit or the missing `:` follows. Or `-`, `:` or `/` and a digit follow.
   * The gap has no tag of a phrase or link, and the same element begins again, with attributes that differ only in
-    digits: `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or another style begins, as office programs write
-    it where the style of letters changes: `<u>urn:isbn:97</u><font color="#f00">83`. Then a letter or digit must
-    follow, or one of `- : / = . _ +` and a letter or digit. A `<span>` is a style if its first attribute is `lang`, or
-    a `style` of letters. A class, or a style of a layout, may separate texts.
+    digits: `<span class="s1">urn:isbn:97</span><span class="s2">83`. Or another style begins, as in office files:
+    `<u>urn:isbn:97</u><font color="#f00">83`. A letter or digit follows, or one of `- : / = . _ +` and a letter or digit.
   * The gap has no tag of a phrase or link, and no element begins in it. There is a digit on both sides, or letters and
     digits and then a `:` follow: `<u>urn:nbn:d</u>e:101`, but not `<u>urn:xmpp:ping</u>s`.
 If a name does not go on, but a letter or digit follows the tags of a style, its end is in doubt: there is no match. A
@@ -83,23 +80,22 @@ class Elements(NamedTuple):
 
     names: Vocabulary
     kinds: ByteArray
-    """The kind of each element, by the number of its name: SEPARATING, LOOSE (sets a style) and others."""
+    """The kind of each element, from SEPARATING to HYPHENATED, by the number of its name in `names`."""
     attributes: Vocabulary
-    """`lang`, `style` and properties: with one of these first, a `<span>` sets a style."""
+    """Words after `<span ` of a tag that sets a style: `lang`, or `style` and a property of letters (`font`…)."""
 
 
 class PartialName(NamedTuple):
-    """The part of a name that has been read: its start in the text, its last byte (0 if empty), and its colons."""
+    """The part of a name that has been read: its first index, its last byte (0 if empty), and number of colons."""
 
     start: int
     last: int
-    """The last byte of this part; 0 if the part is empty."""
     colons: int
 
 
 @inner
 def begins_gap(byte: int) -> bool:
-    """Whether a gap (markup in a name) may begin with this byte: `<`, `&`, the first of an invisible character."""
+    """Whether a gap (markup in a name) may begin with this byte: `<`, `&`, the first byte of an invisible character."""
     return byte == LESS or byte == AMPERSAND or byte in _INVISIBLE_FIRST
 
 
@@ -130,8 +126,8 @@ def step_over_markup(
     block: Block, at: int, name: PartialName, state: Integers, tables: tuple[Elements, References]
 ) -> tuple[int, int]:
     """Read the byte of a name at index `at`, or skip the gap (markup) there. `name` is the part of the name before it.
-    Returns the byte, NOTHING (a gap) or STOP (no byte of the name); and the index after its text, or MORE (bytes after
-    the block are needed). Changes `state`, with the slots WRAPPER, DEPTH and DOUBT.
+    Returns the byte, NOTHING (gap skipped) or STOP (the name ends at `at`); and the index after the text, or MORE
+    (bytes after the block are needed). Changes `state`: WRAPPER (at first by `wrapper`), DEPTH, DOUBT (at first 0).
     """
     data, filled, _ = block
     byte, after, _ = _piece(data, at, filled, tables)
@@ -165,12 +161,13 @@ class _Gap(NamedTuple):
     """The end of the text that represents `byte`, or MORE."""
     depth: int
     begins_another: bool
-    """Whether another name, or a URL, begins after the gap."""
 
 
 @inner
 def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Elements, References]) -> _Gap:
-    """The gap at index `at`, in a name that begins at index `start`. `byte` is STOP if the gap is too long."""
+    """The gap (markup) at index `at`, in a name that begins at index `start`. `byte` is STOP if no byte of a name
+    follows, or the gap, or the name with it, is too long; `after` is MORE if bytes after the block decide.
+    """
     data, filled, _ = block
     elements = tables[0]
     begin, depth, tags = at, int(state[DEPTH]), 0
@@ -253,7 +250,7 @@ def _are_alike(data: ByteArray, one: int, other: int) -> bool:
 
 @inner
 def _is_style(data: ByteArray, at: int, elements: Elements) -> bool:
-    """Whether a tag of kind LOOSE sets a style; a `<span>` does if `lang` or `style="font…` is its first attribute."""
+    """Whether the tag of kind LOOSE at `at` sets a style; a `<span>` does if `lang` or `style="font…` is first."""
     if data[at + 1] | CASE != _S or data[at + 2] | CASE != _P:
         return True
     begin = at + len("<span ")
@@ -273,7 +270,9 @@ def _end_of_word(data: ByteArray, at: int) -> int:
 
 @inner
 def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, References]) -> tuple[int, int, int]:
-    """The text at index `at`: byte, NOTHING (markup) or STOP; its end, or MORE; kind and bits of its tag, else 0."""
+    """The piece of text at index `at`: its byte, NOTHING (a tag, comment or invisible character) or STOP (any other);
+    the index after it, or MORE (bytes after `filled` are needed); and the kind and bits of a tag, else 0.
+    """
     elements, references = tables
     if at >= filled:
         return STOP, MORE, 0
@@ -296,7 +295,9 @@ def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, Refere
 
 @inner
 def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int, int]:
-    """The tag or comment at `at`: kind and bits, and end or MORE. SEPARATING, with any index, if unlisted or malformed."""
+    """The tag or comment at index `at`: its kind and bits (_CLOSING, _ENDED), and the index after it, or MORE if bytes
+    are missing. SEPARATING if it is malformed or not in `elements`; the index, except MORE, then has no meaning.
+    """
     begin = at + 1
     if begin < filled and data[begin] == _EXCLAMATION:
         return _comment(data, at, filled)
@@ -325,7 +326,7 @@ def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int
 
 @inner
 def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """The comment at index `at`, a `<!`: PLAIN and its end; else SEPARATING, with MORE if bytes are missing."""
+    """The comment at index `at`, a `<!`: PLAIN, its end; else, or if long, SEPARATING; MORE if bytes are missing."""
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
             return SEPARATING, MORE
@@ -338,7 +339,7 @@ def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _end_of_tag(data: ByteArray, at: int, end: int, filled: int) -> int:
-    """The end of the tag at index `at`, whose name ends at `end`; STOP for a malformed or too long tag, or MORE."""
+    """Index after the tag at `at`, whose name ends at `end`; STOP if malformed or long; MORE if bytes are missing."""
     quote = 0
     for i in range(end, at + LONGEST_GAP):
         if i >= filled:
@@ -360,7 +361,7 @@ def _end_of_tag(data: ByteArray, at: int, end: int, filled: int) -> int:
 
 @inner
 def _past_white_space(data: ByteArray, at: int, filled: int) -> int:
-    """Index of the `<` after the white space at index `at`; `at` if other text follows; MORE if bytes are missing."""
+    """Index of the `<` after the white space at index `at`; `at` if none follows soon; MORE if bytes are missing."""
     for i in range(at, at + _LONGEST_INDENT):
         if i >= filled:
             return MORE
@@ -373,7 +374,7 @@ def _past_white_space(data: ByteArray, at: int, filled: int) -> int:
 
 @inner
 def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
-    """Whether an apostrophe, or a character reference for an apostrophe, precedes index `start`."""
+    """Whether an apostrophe, or a character reference for an apostrophe, is directly before index `start`."""
     if start > 0 and data[start - 1] == APOSTROPHE:
         return True
     for begin in range(max(0, start - _LONGEST_APOSTROPHE), start):

@@ -70,7 +70,7 @@ Flags = npt.NDArray[np.uint8]
 
 
 class Plan(NamedTuple):
-    """The readings (ways to decode a text) of a search for hidden URNs, with the grammar and the tables for them."""
+    """The readings (ways to decode a text) of a search for hidden URNs, with the grammar and the tables that they need."""
 
     readings: Flags
     """For each reading, by its number, from 0 (PERCENT_ONCE, …): 1 if it is on, else 0."""
@@ -89,8 +89,9 @@ def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup:
     """Index of the first candidate, a place where a hidden URN may begin, in `data[at:until]`: a `urn`, in any case,
     that is followed by `:`, "%", "&" or a backslash; `until` if there is none.
 
-    With `in_markup`, markup (tags, invisible characters) may also be between or after the letters. The bytes from
-    `filled` on are not read, and a candidate counts only if four of its bytes are before `filled`.
+    With `in_markup`, what may begin markup (a tag, a reference, an invisible character) may also be after any of the
+    letters. The bytes from `filled` on are not read, and a candidate counts only if its first four bytes are before
+    `filled`.
     """
     while at < until and at + 4 <= filled:
         at = _pass_over_gaps(data, at, until) if in_markup else _pass_over(data, at, until)
@@ -110,8 +111,8 @@ def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup:
 
 @inner
 def _pass_over(data: ByteArray, at: int, end: int) -> int:
-    """Start of the first block of _HUNT bytes from `at` on in which a `urn` begins; else the end of the last whole
-    block.
+    """Start of the first block of 64 bytes (_HUNT), from `at` on, in which a `urn`, in any case, begins. If there is
+    none: the start of the rest before `end`, of fewer than 67 bytes, which is not searched.
     """
     while at + _HUNT + 3 <= end:
         block = data[at : at + _HUNT + 3]
@@ -128,7 +129,7 @@ def _pass_over(data: ByteArray, at: int, end: int) -> int:
 
 @inner
 def _pass_over_gaps(data: ByteArray, at: int, end: int) -> int:
-    """Like `_pass_over`, for a `urn` that may have a gap after the first or second letter."""
+    """The result of `_pass_over` for a `urn` that may have a gap (markup) after the first or second letter."""
     while at + _HUNT + 3 <= end:
         block = data[at : at + _HUNT + 3]
         least = np.uint8(255)
@@ -156,8 +157,8 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
     """Quick test of a reading (a way to decode) at a `urn`. False: it certainly finds no URN there, or, if a literal
     match begins there (`is_literal`), none that is longer. True: it may.
 
-    `following` is the byte after `urn`. `stop` is the byte that ended the literal match, or "&" if the match contains
-    "&".
+    `following` is the byte after `urn`. `stop`, used only with `is_literal`, is the byte that ended the literal match,
+    or "&" if the match contains "&".
     """
     if reading == MARKUP:
         return begins_gap(stop) if is_literal else following == COLON or begins_gap(following)
@@ -170,8 +171,8 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 @inner
 def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
     """Whether a URN can begin at index `at` in this reading (a way to decode), although a letter or digit precedes
-    index `at`. True if this letter or digit belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, to a word
-    before the label (not for `turn:`).
+    index `at`. True if this letter or digit belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, ends a word
+    with which the label is written together (`BookURN:`, but not `turn:`).
     """
     if reading == LABELS:
         letter = data[at - 1] | CASE
@@ -183,8 +184,8 @@ def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
 
 @inner
 def _is_encoded(reading: int, data: ByteArray, at: int) -> bool:
-    r"""Whether the letter or digit before index `at` ends a delimiter that this reading decodes, as in `%3Curn:` and
-    `\nurn:`.
+    r"""Whether the letter or digit before index `at` ends a delimiter (a byte except letters and digits) that this
+    reading decodes, as in `%3Curn:` and `\nurn:`. Always False for readings except percent-encoding and ESCAPES.
     """
     if reading == ESCAPES:
         letter = data[at - 1]
@@ -277,8 +278,9 @@ def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, sta
 
 @inner
 def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, int]:
-    """Like `step`, in percent-encoded text (RFC 3986 §2.1), decoded `times` times. STOP for `&` and other delimiters of
-    URLs.
+    """Decode a byte of percent-encoded text (RFC 3986 §2.1), encoded at most `times` times. Returns the byte, and the
+    index after its text or MORE (bytes are missing). STOP instead of the byte for a malformed `%HH`, and for `&` and
+    other delimiters of URLs that are encoded fewer than `times` times.
     """
     byte, after = int(data[at]), at + 1
     for _ in range(times):
@@ -297,7 +299,10 @@ def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, in
 
 @inner
 def _entity(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
-    """Like `step`, for character references of XML or HTML (`&#58;`). STOP for a reference to an invisible character."""
+    """Decode a byte of XML or HTML, which may be a character reference (`&#58;`). Returns the byte, and the index after
+    its text or MORE (bytes are missing). STOP instead of the byte for a reference to an invisible or non-ASCII
+    character.
+    """
     if data[at] != AMPERSAND:
         return int(data[at]), at + 1
     byte, after = read_reference(data, at, filled, references)
@@ -306,7 +311,10 @@ def _entity(data: ByteArray, at: int, filled: int, references: References) -> tu
 
 @inner
 def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """Like `step`, for escapes of JSON, C, N-Triples or Python. NOTHING for a backslash at a line end."""
+    """Decode a byte that may be an escape of JSON, C, N-Triples or Python. Returns the byte, and the index after its
+    text or MORE (bytes are missing). Instead of the byte, NOTHING for a backslash at a line end, and STOP for an
+    unknown escape or one of a non-ASCII character.
+    """
     byte = int(data[at])
     if byte != BACKSLASH:
         return byte, at + 1
@@ -340,8 +348,9 @@ def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _label(data: ByteArray, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
-    """Like `step`. If `is_prefix`, the text so far is `urn:` or `urn:NID:`; then one or two spaces before a letter or
-    digit are NOTHING, other spaces STOP.
+    """Read a byte of a URN after a label. Returns the byte, and the index after it or MORE (bytes are missing). If
+    `is_prefix`, the text so far is `urn:` or `urn:NID:`; then one or two spaces before a letter or digit are NOTHING,
+    other spaces STOP.
     """
     byte = int(data[at])
     if not is_prefix or not (byte == SPACE or byte == TAB or byte == _NO_BREAK_SPACE[0]):

@@ -60,7 +60,7 @@ class RecoveringScanner:
     """A scanner like `blocks.Scanner`, which also finds hidden URNs: encoded, broken over lines, or without `urn:`.
 
     `Matches.via` is 0 for a literal match, else 1 + the index of the view in KINDS; `length` is the length in the text.
-    Rejects (texts that are nearly URNs) come in a separate Matches, which may precede earlier matches.
+    Rejects (texts that are nearly URNs) come in a Matches without rows, perhaps before matches of earlier text.
     """
 
     def __init__(self, grammar: Grammar, recover: Collection[str]) -> None:
@@ -86,7 +86,7 @@ class RecoveringScanner:
         )
 
     def prepare(self) -> None:
-        """Load or compile `hunt`, the largest function of the search for hidden URNs."""
+        """Load or compile `hunt`, the largest function of the search, so that the first scan need not wait."""
         for _ in self._scan(iter(()), in_memory=True):
             raise AssertionError
 
@@ -120,7 +120,7 @@ class RecoveringScanner:
         return np.flatnonzero(flags)
 
     def _scan(self, batches: Iterator[Matches], *, in_memory: bool) -> Iterator[Matches]:
-        """Yield literal and hidden matches, and rejects. `batches` are the literal matches."""
+        """Yield literal and hidden matches, and rejects, before errors of `batches`, which are the literal matches."""
         pending, literal = _PendingMatches(), self._literal
         try:
             for matches in batches:
@@ -136,7 +136,7 @@ class RecoveringScanner:
         yield from self._hunt(pending, self._last_buffered(), final=True)
 
     def _last_buffered(self) -> BufferedText:
-        """The bytes in memory after the last read. All literal matches in them are known. Sets `byte_count`, `lines`."""
+        """The bytes in memory after the last read, with all literal matches known. Sets `byte_count`, `lines`."""
         self.byte_count, self.lines = self._literal.byte_count, self._literal.lines
         return self._literal.buffered._replace(decided=self.byte_count, lines=self.lines)
 
@@ -270,7 +270,7 @@ class RecoveringScanner:
             )
 
     def _placed(self, matches: Matches, start: Integers, end: Integers, text: BufferedText) -> Matches:
-        """Matches in decoded text, with their places in the original text: match i has `start[i]` to before `end[i]`."""
+        """Matches in decoded text, with places in the original text: byte offsets `start[i]` to before `end[i]`."""
         # The URL around a hidden URN is in the original text only.
         host, host_offsets = hosts(text.data, start - text.base)
         return replace(
@@ -330,13 +330,13 @@ class _PendingMatches:
         self._hidden_extents = np.hstack([self._hidden_extents, [starts, ends]])
 
     def extents(self) -> tuple[Integers, Integers]:
-        """Starts and ends of the pending literal matches."""
+        """Starts and ends (exclusive) of the pending literal matches, as byte offsets in the text."""
         starts = [matches.start for matches in self._literal]
         ends = [matches.start + matches.length for matches in self._literal]
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
     def are_free(self, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each range of the text, whether the range overlaps no match. No range ends after `hunt_end`."""
+        """For each range, `starts[i]` to before `ends[i]`, whether it overlaps no match. None ends after `hunt_end`."""
         batches = [*self._literal, *self._hunted, *self.hidden]
         begin = np.concatenate([[0], *(matches.start for matches in batches)])
         end = np.concatenate([[self._last_end], *(matches.start + matches.length for matches in batches)])
@@ -345,7 +345,7 @@ class _PendingMatches:
         return last_ends[np.searchsorted(begin[order], ends) - 1] <= starts
 
     def decided(self, until: int) -> Iterator[Matches]:
-        """Yield the pending matches that begin before `until`, in order; not literal matches that begin in hidden ones."""
+        """Remove and yield the matches that begin before `until`, in order; not literal ones inside of hidden ones."""
         batches = [self._free(matches) for matches in self._literal]
         hidden = [*self._hunted, *self.hidden]
         if hidden:

@@ -80,9 +80,7 @@ _NONE, _OPEN = -1, -2
 
 
 class Windows(NamedTuple):
-    """Decoded copies of hidden URNs (windows), each followed by STOP (the byte 0), to be scanned as a single text. For
-    each byte, `origin` and `after` are the indices in the original text where its encoded form begins and ends.
-    """
+    """Decoded copies of hidden URNs (windows), each followed by STOP (the byte 0), to be scanned as a single text."""
 
     data: ByteArray
     origin: Integers
@@ -252,8 +250,8 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
 
 @inner
 def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the URN in a window differs from the literal match. A URN without decoded bytes differs only if it is
-    shorter because a reference ends it.
+    """Whether the URN in a window, `windows.data[begin:end]`, differs from the literal match, which ends at index
+    `literal_end`. A URN without decoded bytes differs only if it is shorter because a reference ends it.
     """
     data, filled, _ = block
     text_end = windows.after[end - 1]
@@ -270,7 +268,7 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
     """Decode a candidate into the windows. `places` are the index of the candidate in the text, and its index in the
     windows.
 
-    Returns the end of the URN in the windows, _NONE or _OPEN; and whether the URN is cut at `max_length`.
+    Returns the end of the URN in the windows, _NONE (no URN) or _OPEN (MORE); and whether it is cut at `max_length`.
     """
     data, _, final = block
     start, begin = places
@@ -317,7 +315,9 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
 
 @inner
 def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
-    """The end of a URN in a window, without the text after the last gap if that text is only punctuation."""
+    """The end of the URN `windows.data[begin:end]` without trailing punctuation: the index of the first gap (skipped
+    text) after its last letter or digit; `end` if there is no such gap.
+    """
     for i in range(end - 1, begin, -1):
         if is_alnum(windows.data[i]):
             break
