@@ -90,7 +90,7 @@ class Scan:
         return _with_options(rows, self.options)
 
     def to_write(self, table: str) -> DataFrame:
-        """The table `classes`, `occurrences` or `rejects`, in few partitions, so that it becomes few files."""
+        """The table `table`, in order (classes by `urn`, others as the inputs), in few partitions. Runs the scan."""
         return self.classes if table == "classes" else self._rows_of(self._in_order(table), table)
 
     def write(self, table: str, folder: str) -> list[Row]:
@@ -158,7 +158,7 @@ class Scan:
         return lines_before_parts(self._summaries) if self.has_parts else {}
 
     def _in_order(self, kind: str) -> DataFrame:
-        """Blobs of occurrences or rejects in the order of the inputs. Small blobs share a partition."""
+        """Blobs of occurrences or rejects in the order of the inputs; small ones share a partition. Runs the scan."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         blobs = self._blobs(kind)
@@ -169,7 +169,7 @@ class Scan:
         return blobs.repartitionById(len(firsts), number).sortWithinPartitions("task", "row")
 
     def _in_ranges(self) -> DataFrame:
-        """Blobs of partial rows by range. They are split again if the ranges do not fit the keys of the scan."""
+        """Blobs of partial rows, a partition for each range of keys; split again if needed. Runs the whole scan."""
         blobs, ranges = self._blobs("partial"), self._ranges
         _, sample = self._summaries_and_keys
         cores = cores_of(self.results.sparkSession)
@@ -394,5 +394,5 @@ def scan_inputs(
 
 
 def _classes(blobs: DataFrame, options: Options) -> DataFrame:
-    """SPARK_CLASSES rows, from blobs of partial rows by range."""
+    """SPARK_CLASSES rows, from blobs of partial rows (counts of spellings), a partition for each range of keys."""
     return blobs.mapInArrow(lambda batches: executors.class_rows(batches, options), ddl(SPARK_CLASSES))

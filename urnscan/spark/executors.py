@@ -133,7 +133,9 @@ def _scan(first: int, tasks: Sequence[Task], worker: Worker, sums: _PartialSums 
 
 
 def _scan_task(summary: TaskSummary, task: Task, worker: Worker, sums: _PartialSums | None) -> Iterator[_Blob]:
-    """Process a task, and complete the summary of the task. Yields blobs."""
+    """Scan a task, and complete its summary. Yields blobs (rows of RESULTS). Partial rows are added to `sums`, whose
+    blobs are yielded now and then, and may have rows of earlier tasks. `sums` is None if no classes are requested.
+    """
     failures = Failures()
     occurrences, rejects = _PendingRows(summary.task, "occurrences"), _PendingRows(summary.task, "rejects")
     for count, result in enumerate(worker.work(task)):
@@ -159,7 +161,9 @@ def _scan_task(summary: TaskSummary, task: Task, worker: Worker, sums: _PartialS
 
 
 class _PendingRows:
-    """Rows of a task, which become a blob when there are many, and at the end."""
+    """Rows of a task and of a kind (`occurrences`, `rejects`). `add` yields a blob if there are many, `end` one of the
+    rest.
+    """
 
     def __init__(self, task: int, kind: str) -> None:
         self._task, self._kind = task, kind
@@ -180,7 +184,9 @@ class _PendingRows:
 
 
 class _PartialSums:
-    """Adds up the rows of a partition, splits the rows by ranges, and samples the keys."""
+    """Adds up the rows of the tasks of a partition, splits them by ranges of keys (canonical forms), and makes a sample
+    of the keys: `sample`, complete after `end`.
+    """
 
     def __init__(self, sample_step: int, ranges: Ranges) -> None:
         self.sample = KeySample()
@@ -307,8 +313,8 @@ def table_rows(
 def _unpack(
     batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]
 ) -> Iterator[tuple[int, int, pa.RecordBatch]]:
-    """Yield the number of the task, the number of the first row in the task, and rows with line numbers of the whole
-    file.
+    """Yield the rows in the blobs of RESULTS rows, in batches: the number of the task, the number of the first row in
+    the task, and the rows. To their `line`, the lines in earlier parts of the file (`lines_before`, by task) are added.
     """
     for task, row, blob in _values(batches, "task", "row", "rows"):
         first = row

@@ -42,7 +42,8 @@ _MOVES = 16
 
 def open_folder(spark: SparkSession, path: str, *, force: bool) -> Folder:
     """Return the folder of an output, a path or a URL, to be entered as a context. Raises FatalError if the folder
-    exists already; with `force`, it may exist, but only as the result of an earlier run.
+    exists already; with `force`, it may exist, but only as the result of an earlier run. Nothing is written yet.
+    `spark` is used only for URLs other than `s3://`.
     """
     with as_fatal(path):
         if path.lower().startswith("s3://"):
@@ -80,7 +81,7 @@ class Folder:
             )
 
     def _look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether the folder is the result of a run."""
+        """Whether the folder exists, and whether it is the result of a run (has the file with the metadata of a run)."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -98,7 +99,7 @@ class Folder:
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
         """Write the metadata of the run, and move the folder to the path or URL; an earlier folder is replaced, with
-        `force`. Raises FatalError or an error of Spark if this fails.
+        `force`. Raises FatalError or an error of Spark if this fails, or if `check` fails now.
         """
         raise NotImplementedError
 
@@ -165,19 +166,19 @@ class _Place(Protocol):
     """The path or URL of the folder in which executors write files."""
 
     def look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether the folder is the result of a run."""
+        """Whether the folder exists, and whether it is the result of a run (has the file with the metadata of a run)."""
 
     def make(self) -> None:
-        """Make the temporary folders, empty."""
+        """Make the temporary folders, empty; earlier ones are removed."""
 
     def take(self, names: Sequence[str]) -> None:
-        """Add the files `names` in `attempts` to the folder, in this order. Raises FileNotFoundError if one is missing."""
+        """Add the files `names` of the folder `attempts`, in this order. Raises FileNotFoundError if one is missing."""
 
     def put(self, file: Path, name: str) -> None:
         """Copy a file of this machine to the folder, as `name`."""
 
     def appear(self) -> None:
-        """Move the folder to the path or URL. An existing folder is replaced."""
+        """Move the folder with the files of `take` and `put` to the path or URL. An existing folder is replaced."""
 
     def clear(self) -> None:
         """Remove the temporary folders."""
@@ -228,7 +229,9 @@ class _ExecutorFolder(Folder):
     def _write_part(
         self, table: Mapping[str, Any], batches: Sequence[pa.RecordBatch], metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Write a table as a single file, on this machine. `table` has the arguments of ParquetOutput, as in WRITTEN."""
+        """Write a table as the single file of the folder, on this machine. `table` has the arguments of ParquetOutput,
+        as in WRITTEN.
+        """
         with _new_file("part.parquet") as path:
             with ParquetOutput(path, **table) as output:
                 for rows in batches:
