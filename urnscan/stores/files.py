@@ -23,8 +23,8 @@ class File(Reader):
     """Reader of a regular file or block device, from the position of its descriptor on."""
 
     def __init__(self, name: str, descriptor: int, path: str | None = None) -> None:
-        """`descriptor`: closed with this reader, except 0, standard input. `path`: of the file; with None, `reopen`
-        gives None.
+        """`descriptor`: of an open file; closed with this reader, except 0, standard input. `path`: of the file, for
+        `reopen`; with None, `reopen` gives None.
         """
         self.name = name
         """Name of the input, for errors."""
@@ -110,7 +110,9 @@ class Range(File):
     """
 
     def __init__(self, name: str, descriptor: int, start: int, end: int, separators: bytes) -> None:
-        """Find the beginning of the range; parameters as of `open_range`. Raises OSError."""
+        """Find the beginning of the range from offset `start` to `end`. `separators`: bytes that occur in no URN;
+        without any, only a range that begins at 0 is not empty. Raises OSError.
+        """
         super().__init__(name, descriptor)
         self._separator = re.compile(b"[%b]" % re.escape(separators) if separators else b"(?!)")
         self._end = end
@@ -184,7 +186,8 @@ def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
 
 
 def _open(source: Input) -> tuple[int, int]:
-    """Open an input. Returns the descriptor (0 for standard input) and `st_mode`.
+    """Open an input that is a path or standard input, not an object in a store. Returns the descriptor (0 for standard
+    input) and `st_mode`.
 
     Raises SourceError, also for a folder.
     """

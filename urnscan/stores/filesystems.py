@@ -38,7 +38,7 @@ def open_store(url: Url) -> Store:
 
 def open_file_system(url: Url, tries: int = 1) -> "_Arrow | _Fsspec":
     """Open the store of a URL, other than http and https. The result is a `Store` that can also upload files (`put`).
-    Raises the same errors as `open_store`.
+    Raises Trouble for an invalid URL or a missing package, and any error of the library of the store.
 
     `tries`: maximum number of times that pyarrow sends the same request to S3; 1 if the caller repeats requests.
     """

@@ -177,7 +177,7 @@ def rest_skipped(reader: Reader) -> Iterator[SourceError]:
 
 def past_damage(read_into: Callable[[memoryview], int]) -> Callable[[memoryview], int]:
     """Return a function like the given `read_into` of a `Reader`, which raises no SourceError: after a DamageError it
-    reads on after the damage, and for any other SourceError it returns 0 (the end).
+    reads on after the damage, and for any other SourceError it returns 0 (the end). These errors are lost.
     """
 
     def read_on(view: memoryview) -> int:

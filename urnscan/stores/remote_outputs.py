@@ -32,7 +32,7 @@ class RemotePlace:
         self._path = patiently(self.name, url, lambda: self._store.path_of(url.path))
 
     def find(self) -> Entry | None:
-        """The object or folder that exists at the URL now, or None."""
+        """The object or folder that exists at the URL now, or None if there is none."""
         return patiently(self.name, self._url, lambda: self._store.find(self._path))
 
     def put(self, file: Path) -> None:

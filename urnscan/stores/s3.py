@@ -64,7 +64,9 @@ def after_refusal(url: Url) -> str:
 
 
 def _credentials(bucket: Url) -> dict[str, Any]:
-    """Options of pyarrow for credentials: of the URL, else of the environment, else of pyarrow, else anonymous."""
+    """Options of pyarrow for the credentials: those of the URL, else of the environment. Empty if pyarrow may find some
+    (of a profile or role of AWS); anonymous access otherwise.
+    """
     user, _, password = (bucket.user or "").partition(":")
     if user == "anonymous":
         return {"anonymous": True}
@@ -78,7 +80,9 @@ def _credentials(bucket: Url) -> dict[str, Any]:
 
 
 def _has_credentials() -> bool:
-    """Whether pyarrow may find credentials of AWS: a profile, a role, a file, or the metadata service of EC2."""
+    """Whether pyarrow may find credentials of AWS: a profile, a role, a file, or the metadata service of EC2, for which
+    this waits up to a second.
+    """
     if _first_set(*_ROLES):
         return True
     if any(Path(os.environ.get(key) or Path.home() / ".aws" / name).is_file() for key, name in _FILES):

@@ -59,7 +59,9 @@ _OPENER = urllib.request.build_opener(_Redirects)
 
 
 def _answer(request: urllib.request.Request) -> http.client.HTTPResponse:
-    """Send a request and wait for the headers of the response. Raises TimeoutError, and errors of urllib."""
+    """Send a request and wait for the headers of the response, at most 60 seconds. Raises TimeoutError, and errors of
+    urllib.
+    """
     # The timeout of urllib is for one byte: a server that sends byte after byte slowly would never be too late.
     answer: Future[http.client.HTTPResponse] = in_thread(lambda: _OPENER.open(request, timeout=store.TIMEOUT))
     try:
@@ -142,7 +144,9 @@ class Web:
         return page
 
     def _links(self, path: str) -> set[str] | None:
-        """Targets of the links of a page with the title of a folder ("Index of …"); None for any other page."""
+        """Targets of the links of the page at `path`, as absolute URLs, if it has the title of a folder ("Index of …");
+        None for any other page.
+        """
         from lxml import html  # noqa: PLC0415 (only for pages that may list a folder)
 
         data = bytearray()
@@ -196,12 +200,12 @@ class _Lines:
         self.begin()
 
     def begin(self) -> None:
-        """Reset the limits, before a call of http.client."""
+        """Reset the limits. Called before each call of http.client."""
         self._count = 0
         self._until = time.monotonic() + _PATIENCE * store.TIMEOUT
 
     def readline(self, most: int) -> bytes:
-        """Read the next line, at most `most` bytes. Raises Trouble past a limit."""
+        """Read the next line, at most `most` bytes. Raises Trouble after 100 lines, or 60 seconds, since `begin`."""
         self._count += 1
         line = bytearray()
         while len(line) < most and not line.endswith(b"\n") and (pending := self._file.peek(1)):
@@ -217,7 +221,7 @@ class _Lines:
 
 
 class _Page:
-    """Body of a response: a stream of bytes."""
+    """Body of a response, as a `Content`: a stream of bytes, which begins at byte `at` of the page."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response

@@ -38,7 +38,8 @@ def names_now(names: Iterable[str]) -> list[str]:
     """The names that columns of a table of any edition have in this edition, in the same order. An earlier name is
     replaced, unless the new name is in the list, too; an unknown name stays.
 
-    A table with `problem` and without `valid` contains occurrences of the second edition.
+    In a table with `problem` and without `valid` (occurrences of the second edition), `problem` becomes
+    `spelling_problem`.
 
     >>> names_now(["urn", "count"]), names_now(["occurrence_count", "count"])
     (['urn', 'occurrence_count'], ['occurrence_count', 'count'])

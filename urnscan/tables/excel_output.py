@@ -52,8 +52,8 @@ class ExcelOutput(Output):
     """
 
     def __init__(self, path: str | os.PathLike[str], schema: pa.Schema, *, force: bool = False) -> None:
-        """`schema` is a value of TABLES, or such a schema after `flat_schema`. Raises FatalError as every `Output`, for
-        example if `path` exists already (unless `force`).
+        """`schema` is that of a table (a value of TABLES), or the result of `flat_schema` for it. Raises FatalError if
+        `path` exists already (unless `force`), is a folder, or cannot be written to.
         """
         super().__init__(path, force=force)
         self.schema = schema
@@ -91,7 +91,9 @@ class ExcelOutput(Output):
                 self._write_cells([cell_values(column) for column in rows.slice(start, _PART).columns])
 
     def _write_cells(self, columns: list[pa.Array]) -> None:
-        """Write cells row by row, as the mode `constant_memory` requires."""
+        """Write the next rows, at most 4,096, cell by cell, as the mode `constant_memory` requires. `columns` are
+        results of `cell_values`. A null is an empty cell.
+        """
         if self._rows < _MEASURED_ROWS:
             self._measure(columns)
         writers = [self._writer(column.type) for column in columns]
@@ -113,7 +115,9 @@ class ExcelOutput(Output):
         self._sheet.write_string(row, column, text)
 
     def _measure(self, columns: list[pa.Array]) -> None:
-        """Set the widths of columns by the first rows of the table."""
+        """Widen the columns for the longest text in the first 1,000 rows of the table. `columns` are those of the next
+        rows.
+        """
         for number, column in enumerate(columns):
             texts = column.slice(0, _MEASURED_ROWS - self._rows).cast(pa.string()).to_pylist()
             longest = max((len(text) for text in texts if text is not None), default=0)
@@ -139,7 +143,7 @@ class ExcelOutput(Output):
             raise OSError(str(error)) from error
 
     def _explain(self) -> None:
-        """Write the second sheet, with the meaning of each column."""
+        """Write the second sheet, with the meaning of each column, and the remarks. Called after all rows are written."""
         sheet = self._book.add_worksheet("columns", _Sheet)
         text = self._book.add_format({"num_format": "@", "text_wrap": True, "valign": "top"})
         rows = explained_columns(self.schema)

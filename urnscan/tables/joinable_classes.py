@@ -20,7 +20,7 @@ class JoinableClasses:
     """
 
     def __init__(self, level: Level) -> None:
-        """`level` is the level of the scan."""
+        """`level` is the level of the scan; at any level except `lexical`, `count` gives None."""
         self._level = level
         self._classes = self._bytes = 0
         # Names that are canonical at the level `namespace`, and the canonical forms of all other names.

@@ -16,8 +16,8 @@ _BETWEEN = "; "
 
 
 def cell_values(column: pa.Array) -> pa.Array:
-    """The values of a column for a spreadsheet: a list as JSON, a time as text in ISO 8601, any other value unchanged,
-    without a dictionary.
+    """The values of a column for a spreadsheet: a list as JSON, a time as text in ISO 8601, any other value unchanged.
+    A dictionary-encoded column is decoded.
     """
     if pa.types.is_list(column.type):
         return json_values(column)

@@ -30,7 +30,9 @@ SHARDS_SUFFIX = f".shards{TEMPORARY_SUFFIX}"
 
 
 def shards_folder(output: Path) -> Path:
-    """Return the hidden folder next to an output in which a run keeps its work for `--resume`: `.urns.parquet.shards…`."""
+    """Return the path of the hidden folder next to an output in which a run keeps its work for `--resume`:
+    `.urns.parquet.shards…`. The folder is not made.
+    """
     return output.with_name(f".{output.name}{SHARDS_SUFFIX}")
 
 
@@ -55,9 +57,10 @@ class Output:
     """Lines about values that the file does not contain exactly as found; known when the file is complete."""
 
     def __init__(self, path: str | os.PathLike[str] | IO[bytes], *, force: bool, folder: Path | None = None) -> None:
-        """`folder` is an existing work folder that no other output uses; None: a new folder.
+        """`folder` is an existing work folder that no other output uses, which the caller removes; None: a new folder.
 
-        Raises FatalError as `check_output` does, and if the folder of the file does not exist or cannot be written to.
+        Raises FatalError if a file exists at the path or URL already (unless `force`), if the path or URL is a folder
+        or invalid, and if the folder of the file does not exist or cannot be written to.
         """
         self._force = force
         self._clean_up = contextlib.ExitStack()
@@ -104,7 +107,9 @@ class Output:
             self._place.put(self._written, force=self._force)
 
     def _write_end(self, metadata: Mapping[str, Any]) -> None:
-        """Write the end of the file and close the file. Each kind of output defines this method."""
+        """Write the end of the file and close the file. Each kind of output defines this method. `metadata` is empty if
+        none was given.
+        """
         raise NotImplementedError
 
 
@@ -128,16 +133,16 @@ class Committable(Protocol):
         """
 
     def commit(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Complete the files as `complete` does, and move or copy them to their paths, URLs or streams. Raises the
-        errors of `Output.commit`.
+        """Complete the files as `complete` does, and move or copy them to their paths, URLs or streams. Raises
+        FatalError if that fails, BrokenPipeError if the reader of standard output has stopped.
         """
 
 
 def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) -> None:
     """Complete all outputs (write their ends to the work folders), then commit all (move them to their places).
 
-    Raises FatalError for the first that fails. If an output cannot be completed, no output appears; if one cannot be
-    committed, those before it have appeared.
+    Raises the error of the first that fails: a FatalError, or BrokenPipeError for standard output. If an output cannot
+    be completed, no output appears; if one cannot be committed, those before it have appeared.
     """
     for output in outputs:
         output.complete(metadata)
@@ -146,8 +151,9 @@ def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) ->
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool) -> None:
-    """Raise FatalError if an output cannot have this path or URL: a file exists there already (unless `force`), the
-    path is a folder or another file that is not regular, or the URL is invalid.
+    """Raise FatalError if an output cannot have this path or URL: something exists there already (unless `force`), the
+    path is a folder or another file that is not regular, or the URL is invalid or its store fails. Whether the folder
+    of the path exists is not checked.
     """
     with as_fatal(name_of(path)):
         _place(path).check(force=force)
@@ -196,7 +202,9 @@ class _Local:
         self.base_path = Path(os.path.realpath(self._path))
 
     def check(self, *, force: bool) -> None:
-        """Raise FatalError if an output cannot have this path."""
+        """Raise FatalError if the path is a folder or another file that is not regular or, without `force`, if anything
+        exists there. Whether the folder of the path exists is not checked.
+        """
         if self._path.is_dir():
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if self.base_path.exists() and not self.base_path.is_file():
@@ -205,8 +213,8 @@ class _Local:
             raise existing_output(self.name)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Rename the file `written` to this path. Without `force`, raises FatalError if a file has appeared there
-        during the run.
+        """Move the file `written`, which is in the same file system, to this path. Without `force`, raises FatalError
+        if a file has appeared there during the run.
         """
         if force or not self._link(written):
             written.replace(self.base_path)
@@ -237,7 +245,9 @@ class _Remote:
         self.base_path = Path(tempfile.gettempdir(), f"{self._place.base_name}.{digest}")
 
     def check(self, *, force: bool, reason: str = _EXISTS) -> None:
-        """Raise FatalError if an output cannot have this URL."""
+        """Raise FatalError if an output cannot have this URL: there is a folder or, without `force`, an object;
+        `reason` is the reason in the error about an object.
+        """
         existing = self._place.find()
         if existing is not None and existing.is_folder:
             raise FatalError(f"{self.name}: is a folder; name a file in it")
@@ -246,7 +256,7 @@ class _Remote:
 
     def put(self, written: Path, *, force: bool) -> None:
         """Copy the file `written` to this URL. Without `force`, raises FatalError if an object has appeared there
-        during the run.
+        during the run; always, if a folder is there.
         """
         self.check(force=force, reason=_EXISTS_SINCE_START)
         self._place.put(written)
