@@ -135,7 +135,7 @@ class Scan:
         return report_of(self._summaries, self.options)
 
     def unpersist(self) -> None:
-        """Delete the results on the disks of the executors."""
+        """Delete the results on the disks of the executors. A later use of a table would scan the inputs again."""
         self.results.unpersist()
 
     def __enter__(self) -> Self:
@@ -283,7 +283,7 @@ def _scan(
 
 @checks_options
 def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
-    """Group occurrences into classes: returns the table of classes, sorted by `urn`.
+    """Group occurrences into classes: returns the table of classes, sorted by `urn`. A job over the frame runs at once.
 
     `occurrences` is a table of occurrences of this module, or some rows of it, also if written to Parquet and read
     again. The columns `urn`, `text`, `source`, `member`, `start` and `place` must be unchanged. If the scan had custom

@@ -111,7 +111,9 @@ def scan_tasks(
 
 
 def _prepare(folder: str) -> None:
-    """Prepare this process: change to the folder of the driver, and exclude loaded modules from `gc.collect`."""
+    """Prepare this process: change to `folder`, that of the driver, if it exists here, and exclude loaded modules from
+    `gc.collect`.
+    """
     # Without the folder, each input at a relative path fails.
     with contextlib.suppress(OSError):
         os.chdir(folder)

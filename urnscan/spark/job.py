@@ -81,8 +81,8 @@ def run(
     `errors` to paths or URLs of folders. `on_failure` is called with each note, then with each failure, after the scan.
     Returns counts, failures and notes.
 
-    Raises FatalError if no input could be read, or, with `strict`, if an input could not be read; if an output exists
-    already (without `force`) or cannot be written; and if a task fails at each attempt.
+    Raises FatalError if inputs failed and none could be read, or, with `strict`, if an input failed; if an output
+    exists already (without `force`) or cannot be written; and if a task fails at each attempt.
     """
     began = time.monotonic()
     with contextlib.ExitStack() as stack:

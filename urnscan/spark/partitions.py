@@ -98,7 +98,9 @@ def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
 
 
 def _size(task: Task, unknown: int) -> int:
-    """Number of bytes of the inputs of a task, each of `unknown` bytes if its size is unknown; 0 for an error."""
+    """Number of bytes of the inputs of a task, each of `unknown` bytes if its size is unknown; 0 for a task that is an
+    error.
+    """
     match task:
         case FileGroup():
             sizes = map(bytes_of, task.inputs)

@@ -27,7 +27,7 @@ class TaskSummary:
     part_of: int | None
     """Number of the file among the inputs, from 0, if the task is a part of a huge file; else None."""
     failures: Sequence[SourceError] = ()
-    """Failures and notes."""
+    """Failures and notes (remarks on inputs that are not failures)."""
     counts: Counts = field(default_factory=Counts)
     """Counts of inputs, bytes and occurrences of the task."""
     lines: int = 0

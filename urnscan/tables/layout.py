@@ -16,7 +16,7 @@ class Layout:
     """The form of a table, in addition to the format that the file name chooses."""
 
     delimiter: str = ","
-    """Separator between the values of CSV: a value of DELIMITERS."""
+    """Separator between the values of CSV: `,`, `;` or `|`."""
     flat: bool = False
     """Whether nested columns (lists) become texts, with `; ` between the elements."""
 

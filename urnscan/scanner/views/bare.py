@@ -124,7 +124,7 @@ class Reference(NamedTuple):
     start: int
     """Index of the first byte of the identifier, after the label or address."""
     end: int
-    """Index after the last byte of the identifier; `start` if the end is in doubt."""
+    """Index after the last byte of the identifier; equal to `start` if the end of a DOI or NBN is in doubt."""
     urn: bytes
     """The URN of the identifier; empty if the identifier is not valid (a wrong check digit, one digit repeated), or its
     end is in doubt.

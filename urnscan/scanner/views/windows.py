@@ -184,7 +184,7 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
 
 @inlined
 def _is_in_encoded(reading: int, data: ByteArray, at: int, plan: Plan) -> bool:
-    """Whether `reading` is PERCENT_ONCE, and percent-encoding precedes the literal match at `at`: `%22urn:a:b%22`."""
+    """Whether `reading` is PERCENT_ONCE and on, and percent-encoding precedes the literal match at `at`: `%22urn:`."""
     return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, data, at))
 
 
