@@ -123,7 +123,7 @@ class Scan:
 
     @property
     def notes(self) -> DataFrame:
-        """Frame of the notes (remarks on inputs that are not failures), with the columns of `errors`."""
+        """Frame of the notes (remarks on inputs that are not failures), like `errors`; runs the scan, if need be."""
         return self._frame(self.report().notes)
 
     def _frame(self, failures: Sequence[SourceError]) -> DataFrame:

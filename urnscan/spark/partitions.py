@@ -59,7 +59,7 @@ def partitions_of(planned: Sequence[Task], cores: int) -> Iterator[tuple[int, by
 
 def ranges_of_heads(spark: SparkSession, planned: Sequence[Task], request: ScanRequest, cores: int) -> Ranges:
     """Ranges of keys (canonical forms) for a scan, chosen by the heads (first bytes) of some tasks, which executors
-    read now; a single range if there is little to do.
+    read now. If the inputs have less than 128 MiB, nothing is read, and there is a single range.
     """
     # An input of unknown size, such as a pipe, can be read only once. So it counts as empty, and its head is not read.
     sizes = [_size(task, 0) for task in planned]

@@ -147,7 +147,9 @@ class Listed:
 
     @property
     def keys(self) -> list[bytes]:
-        """For each file its identity, as `Input.key` returns it: files with equal keys have the same absolute path."""
+        """For each file its identity: the absolute path without ".", double slashes and the first "/"; links and ".."
+        are not resolved. Files with equal keys are the same file.
+        """
         return _known_by(self.paths.split(b"\0")[:-1])
 
     @property

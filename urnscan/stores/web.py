@@ -95,7 +95,7 @@ class Web:
         return f"{self._url.scheme}://{self._url.host}{quote(path, safe=_SAFE) or '/'}{quote(query, safe=_SAFE)}"
 
     def name_of(self, path: str) -> str:
-        """URL without secrets, for messages."""
+        """The URL `path` without secrets, for messages."""
         return clean(without_secrets(path))
 
     def find(self, path: str) -> Entry | None:

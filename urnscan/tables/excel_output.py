@@ -174,7 +174,7 @@ def is_workbook(path: str) -> bool:
 
 
 def _number_format(kind: pa.DataType) -> str:
-    """The number format of the cells of a column, in the notation of Excel."""
+    """The number format of the cells of a column, in the notation of Excel: `@` for texts, `0` for integers."""
     if pa.types.is_integer(kind):
         return "0"
     return "General" if pa.types.is_boolean(kind) or pa.types.is_floating(kind) else "@"

@@ -223,7 +223,7 @@ def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
 
 @inner
 def _has_colon(block: Block, at: int) -> int:
-    """1 if a `:` and a letter or digit follow, perhaps after letters, digits and `-`; 0 if not; MORE if unknown."""
+    """1 if at `at` a `:` and a letter or digit follow, perhaps after letters, digits and `-`; 0 if not; else MORE."""
     data, filled, final = block
     end = min(filled, at + _LONGEST_LABEL)
     while at < end and (is_alnum(data[at]) or data[at] == HYPHEN):

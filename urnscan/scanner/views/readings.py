@@ -172,7 +172,7 @@ def may_help(reading: int, following: int, is_literal: bool, stop: int) -> bool:
 def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
     """Whether a URN can begin at index `at` in this reading (a way to decode), although a letter or digit precedes
     index `at`. True if this letter or digit belongs to an encoded delimiter (`%3Curn:`), or, for LABELS, ends a word
-    with which the label is written together (`BookURN:`, but not `turn:`).
+    directly before the label (`BookURN:`, but not `turn:`).
     """
     if reading == LABELS:
         letter = data[at - 1] | CASE

@@ -290,7 +290,7 @@ def _separates(data: ByteArray) -> bool:
 
 
 def _lines(places: Integers, text: BufferedText) -> Integers:
-    """The line number of each byte offset in `places`, which are sorted."""
+    """The line number, from 1, of each byte offset in `places`, which are in ascending order."""
     decided, places = text.decided - text.base, places - text.base
     low, high = min(decided, places[0]), max(decided, places[-1])
     ends = low + np.flatnonzero(text.data[low:high] == LF)
