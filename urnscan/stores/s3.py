@@ -80,8 +80,8 @@ def _credentials(bucket: Url) -> dict[str, Any]:
 
 
 def _has_credentials() -> bool:
-    """Whether pyarrow may find credentials of AWS: a profile, a role, a file, or the metadata service of EC2, for which
-    this waits up to a second.
+    """Whether pyarrow may find credentials of AWS: a profile, a role, a file, or the metadata service of EC2, which is
+    asked only if there is nothing else.
     """
     if _first_set(*_ROLES):
         return True
