@@ -31,8 +31,8 @@ from urnscan.stores.reader import Reader, skip
 def open_documents(
     source: Input, reading: Reading, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[Document | Values | SourceError, None, None]:
-    """Open an input, and yield the texts in it as `open_together` does, but each as a `Document`, never several as
-    `Texts`.
+    """Open an input, and yield the texts in it, at any depth: each text as a `Document`, columns of tables as `Values`.
+    Also yields a SourceError for each failure, such as a member that cannot be read, and each note.
 
     The reader of a document may be used until the next item is requested. `reading`: options; `on_read`: called with
     the number of bytes of each read of the input. Raises SourceError if the input or its rest cannot be read,
@@ -58,8 +58,9 @@ def open_together(
     A member with a wrong checksum, and text with bytes that cannot be decoded, is read; the error comes after the text.
     The texts of an item can be read only until the next item is requested.
 
-    `on_read`: called with the number of bytes of each read of the input. `extents`: iterator (`open_extents`) over the
-    byte ranges of this input and of inputs after it; those of this input are taken from it. None: they are opened here.
+    `on_read`: called with the number of bytes of each read of the input. `extents`, only for an input whose records an
+    index names (`source.extents`): iterator (`open_extents`) over the byte ranges of this input and of inputs after it;
+    those of this input are taken from it. None: they are opened here.
 
     Raises SourceError if the input or its rest cannot be read, LimitError beyond a limit, and FatalError for an unknown
     encoding.
@@ -100,8 +101,9 @@ def is_splittable(source: Input, reading: Reading) -> bool:
 
 
 def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) -> bool:
-    """Whether the first bytes `head` show that an input is scanned unchanged: it is not compressed, an archive or a
-    table, not filtered, and not in an encoding that is converted. False if `head` does not decide, and with `--where`.
+    """Whether the name of an input and its first bytes `head` show that it is scanned unchanged: it is not compressed,
+    an archive or a table, not filtered, and not in an encoding that is converted. False if `head` does not decide, and
+    with `--where`.
 
     `is_whole`: whether `head` is the whole input. Raises FatalError for an unknown encoding.
     """
@@ -136,7 +138,9 @@ def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = 
 
 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in the bytes of a reader, through all forms, and errors."""
+    """Yield the texts and values in the bytes of a reader, and errors; compressions and archives are unpacked at any
+    depth. Raises SourceError if the rest cannot be read, and LimitError.
+    """
     if layer.reading.filters:
         # The first read of a record of a web archive stores its headers, with the media type, in the capture.
         reader.peek()
@@ -172,7 +176,9 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
-    """Yield the extents of an input, from an iterator that continues with extents of later inputs."""
+    """Yield the extents (byte ranges) of an input; only these are taken from `extents`, which continues with those of
+    later inputs.
+    """
     left = source.size or 0
     while left:
         extent = next(extents)
@@ -181,7 +187,8 @@ def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
 
 
 def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in extents of a web archive, and errors; damage affects only the damaged extent.
+    """Yield the texts and values in the extents (byte ranges, one for each record) of a web archive, and errors; damage
+    affects only the damaged extent. `extents` are those of one input.
 
     Raises LimitError; then the other extents of the input are skipped.
     """
@@ -249,9 +256,9 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield members that are definitely plain text, together; nothing if `--where` does not select them.
+    """Yield members together, all of which must be plain text; nothing if `--where` does not select them.
 
-    If there are more than the limit allows, yields them singly, and raises LimitError.
+    If they are more than the limit still allows, yields them one by one up to the limit, and raises LimitError.
     """
     labels = texts.labels
 
@@ -272,7 +279,9 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in a member of an archive, and errors; raises LimitError."""
+    """Yield the texts and values in a member of an archive, and errors, also if the member cannot be read. Raises
+    LimitError.
+    """
     layer.budget.count_member()
     try:
         inner = layer.inside(member.name, member.capture)

@@ -53,8 +53,8 @@ class Buffer:
         return self._base + self.at
 
     def more(self) -> bool:
-        """Read on: replace `data` by its bytes that are not yet taken, and at least as many more (or one), if the text
-        has them.
+        """Read on: replace `data` by its bytes that are not yet taken, followed by at least as many more (or one), if
+        the text has them.
 
         Sets `at` to 0. Returns whether any byte was read: False at the end of the text or at an error (in `error`).
         """
@@ -77,7 +77,7 @@ class Buffer:
         return len(parts[0]) < length
 
     def resume(self) -> bool:
-        """Go on after `error`: drop all bytes in memory, which are those before the damage, and set `error` to None.
+        """Go on after `error`: drop all bytes in memory, also those not yet taken, and set `error` to None.
 
         Returns whether reading can go on: True if `error` was a DamageError. Otherwise the text ends here.
         """
@@ -106,7 +106,7 @@ class Buffer:
     def find(self, needle: bytes, start: int = 0) -> int:
         """Distance from `at`, in bytes, of the first `needle` at or after the distance `start`; takes nothing.
 
-        Reads on, if need be. -1 if the text has no such `needle`, or only one at a distance above `LONGEST`.
+        Reads on, if need be. -1 if the text has no such `needle`, or only one at a distance above 64 MiB.
         """
         while True:
             place = self.data.find(needle, self.at + start)
@@ -121,7 +121,7 @@ class Buffer:
         """First match of a pattern at or after the distance `start` from `at`, in bytes; takes nothing.
 
         Reads on, if need be; positions in the match are indices in `data` after the call. None if the text has no
-        match, or only one at a distance above `LONGEST`. `longest`: maximum bytes of a match with its lookahead.
+        match, or only one at a distance above 64 MiB. `longest`: maximum bytes of a match with its lookahead.
         """
         while True:
             match = pattern.search(self.data, self.at + start)
@@ -144,7 +144,7 @@ class Buffer:
         return pattern.match(self.data, self.at)
 
     def pass_over(self, pattern: re.Pattern[bytes]) -> bool:
-        """Take the next bytes as long as they match a pattern, which matches 1 to 1,024 bytes at a time.
+        """Take the next bytes as long as they match a pattern, which must match 1 to 1,024 bytes at a time, never none.
 
         Returns whether a byte follows: False at the end of the text or at an error.
         """

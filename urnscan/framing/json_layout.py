@@ -20,9 +20,10 @@ def are_lines(head: bytes, name: str, wraps: Wraps | None = None) -> bool | None
     """Whether a JSON text has a value on each line, by its first bytes `head` and the name of its file, in lower case.
 
     True: JSON Lines, for `ValueLines`, as `{"a": 1}` LF `{"a": 2}`. False: an array, an object around an array of
-    records that `wraps` finds, or values over several lines, for `JsonValues`. None: more bytes are needed (never if
-    `head` has 64 KiB). Raises ValueError if the text does not begin like an object or an array of objects or strings,
-    at any depth; in a file named as JSON Lines, if it does not begin like a JSON value.
+    records, or values over several lines, for `JsonValues`. None: more bytes are needed (never if `head` has 64 KiB).
+    `wraps`: function that finds the array of records in an object; None: objects are records. Raises ValueError if the
+    text does not begin like an object or an array of objects or strings, at any depth; in a file named as JSON Lines,
+    if it does not begin like a JSON value.
     """
     leading = _LEADING.match(head)
     body = head[leading.end() if leading else 0 :]

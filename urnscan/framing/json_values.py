@@ -71,7 +71,7 @@ class ValueLines:
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
         """Take the lines from the next byte on, and yield a `Value` for each: `data` is the line with its LF.
 
-        A line that is not exactly one JSON value, or has more than `LONGEST` bytes, is yielded as `Damaged`.
+        A line that is not exactly one JSON value, or has more than 64 MiB, is yielded as `Damaged`.
         """
         for line in lines(buffer):
             if isinstance(line, Damaged):
@@ -95,9 +95,9 @@ class ValueLines:
 class JsonValues:
     """Reader of values in arrays, as in `[{…}, {…}]`, in pages, as `{"records": [{…}]}`, or after each other.
 
-    A page is an object around an array of records, which `wraps` finds; without `wraps` each object is a value. A text
-    may contain several arrays or pages. `decoder`: by default objects become tuples of (name, value) pairs, and
-    numbers str.
+    A page is an object around an array of records. `wraps` gets the first bytes of an object, and finds the array in
+    it, or returns None; without `wraps` each object is a value. A text may contain several arrays or pages. `decoder`:
+    by default objects become tuples of (name, value) pairs, and numbers str.
     """
 
     def __init__(self, decoder: json.JSONDecoder = DECODER, wraps: Wraps | None = None) -> None:
@@ -115,7 +115,7 @@ class JsonValues:
 
     def read(self, buffer: Buffer) -> Iterator[Value | Damaged]:
         """Take the text from the next byte on. Yield a `Value` for each value in its arrays or pages, or after each
-        other, and a `Damaged` for each damaged part.
+        other, and a `Damaged` for each damaged part and for a value of more than 64 MiB.
 
         `Value.data` has no comma, bracket of the array or white space around the value. A second call, after
         `Buffer.resume`, first yields a `Damaged` for the bytes up to the next value or page; if that is not found, for
@@ -134,7 +134,9 @@ class JsonValues:
                     return
 
     def _enter(self, buffer: Buffer) -> bool:
-        """Move to the next value; into the array, if an array or page is next. False at the end of the text."""
+        """Move to the next value. If an array or page (object around an array of records) is next, move into the array:
+        `_around` becomes the number of brackets around its values. False at the end of the text or at an error.
+        """
         if not buffer.pass_over(_GAPS):
             return False
         byte = buffer.data[buffer.at]
@@ -148,7 +150,9 @@ class JsonValues:
         return True
 
     def _enter_object(self, buffer: Buffer, wraps: Wraps) -> None:
-        """Move to the first value of the array in the next object, if `wraps` finds an array of records; else stay."""
+        """Move to the first value of the array in the next object, if `wraps` finds an array of records: `_around`
+        becomes the number of brackets around the values. Else stay. The next byte must be `{`.
+        """
         goes_on = buffer.has(HEAD)
         head = buffer.data[buffer.at : buffer.at + HEAD]
         pages = _marks(self._page, None)
@@ -162,7 +166,9 @@ class JsonValues:
             self._around = 1 + array[1]
 
     def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
-        """Move to the next value or page after lost bytes, and yield a `Damaged` for the bytes before it."""
+        """Move to the next value or page (object around an array of records) after lost bytes, or to the end of the
+        text if none is found. Yields a `Damaged` for the bytes before it.
+        """
         offset = buffer.offset
         marks = _marks(self._page, self._joint)
         mark = buffer.search(marks, 0, len(marks.pattern)) if marks else None
@@ -175,8 +181,8 @@ class JsonValues:
             self._around = 0
 
     def _begun_at(self, mark: re.Match[bytes]) -> int:
-        """Index, in the bytes in which `mark` was found, at which its value or page begins. A page ends the array
-        (`_around`).
+        """Index at which the page or value begins whose beginning `mark`, a match of `_marks`, shows: an index in the
+        bytes in which `mark` was found. A page ends the array: `_around` becomes 0.
         """
         if self._page and mark[0] == b"\n" + self._page:
             self._around = 0
@@ -184,9 +190,10 @@ class JsonValues:
         return mark.end() - 1
 
     def _pass_around(self, buffer: Buffer) -> bool:
-        """Take the rest of the objects around an array.
+        """Take the rest of the objects around an array, after its bracket, up to their last closing bracket: `_around`
+        becomes 0.
 
-        False if a page or the end of the text comes before their closing brackets.
+        False if another page comes before it (`_around` becomes 0) or the text ends: then takes the bytes before that.
         """
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)
@@ -211,7 +218,9 @@ class JsonValues:
         return False
 
     def _values(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Yield the values up to the end of the array, and take its bracket; outside of an array up to the next array."""
+        """Yield the values in an array (`_around` is not 0) up to its end, and take its bracket; outside of an array,
+        those up to the next array, whose bracket is not taken. A page inside of an array ends it: `_around` becomes 0.
+        """
         decode = self._decoder.raw_decode
         leaving = "]" if self._around else "["
         while not self._lost and (buffer.has(self._window) or buffer.has(1)):
@@ -253,7 +262,9 @@ class JsonValues:
                     return
 
     def _is_page(self, text: str, end: int, at: int) -> bool:
-        """Whether a page begins at the index `at`, although the array has not ended; `text[end:at]` is the gap before."""
+        """Whether a page begins at the index `at`, although the array has not ended: a line begins like the first page,
+        without a comma before it. `text[end:at]` is the gap (white space and commas) after the last value.
+        """
         page = self._page.decode("utf-8", "surrogateescape")
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
@@ -269,8 +280,9 @@ class JsonValues:
             self._joint = b""
 
     def _one(self, buffer: Buffer) -> Value | Damaged:
-        """Take the next value, whose end is found by brackets or, after damage, by the mark of the next value; a
-        `Damaged` for a damaged value.
+        """Take the next value; a `Damaged` if it is damaged or has more than 64 MiB. Its end is found by brackets or,
+        after damage, by the mark of the next value (a line end and the byte with which values begin). If neither is
+        found, takes the rest of the text, and sets `_lost`.
         """
         offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
@@ -322,13 +334,17 @@ class JsonValues:
 
 @functools.lru_cache(maxsize=4)
 def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
-    """Pattern for a line end and the beginning of a page or value; None if both beginnings are unknown."""
+    """Pattern for the beginning of a page or value after a line end; None if both are unknown. `page`: first bytes of a
+    page, or empty; `joint`: LF, the white space after it and the first byte of a value, or empty or None.
+    """
     known = b"|".join(re.escape(mark) for mark in (page and b"\n" + page, joint) if mark)
     return re.compile(known) if known else None
 
 
 class _Brackets:
-    """Counter of brackets outside of strings, up to the end of a value. The value may come in several parts."""
+    """Counter of brackets outside of strings, up to the end of a value, where `ended` becomes True. The value may come
+    in several parts.
+    """
 
     def __init__(self, depth: int = 0) -> None:
         """`depth`: number of brackets that are open at the beginning."""
@@ -355,8 +371,8 @@ class _Brackets:
 
 
 def _length(buffer: Buffer, brackets: _Brackets) -> int:
-    """Bytes of the next value; 0 if its array, object or string does not end; any number above `LONGEST` if it is
-    longer.
+    """Number of bytes of the next value; 0 if its array, object or string does not end; any number above 64 MiB if it
+    is longer. Takes nothing. `brackets`: a new counter, whose `ended` then shows whether the end was found.
     """
     if buffer.data[buffer.at] not in b'"[{':
         brackets.ended = True

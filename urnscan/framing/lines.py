@@ -18,9 +18,10 @@ class Damaged(NamedTuple):
 
 
 def lines(buffer: Buffer, end: bytes = b"\n") -> Iterator[tuple[int, bytes] | Damaged]:
-    """Take the lines from the next byte on, and yield each as (offset in the text, bytes with `end`).
+    """Take the lines from the next byte on, and yield each as (offset in the text, bytes with `end`). `end` is a single
+    byte.
 
-    The last line may lack `end`. Instead of a line of more than `LONGEST` bytes a `Damaged` is yielded.
+    The last line may lack `end`. Instead of a line of more than 64 MiB a `Damaged` is yielded.
     """
     return parts(buffer, lambda: buffer.find(end) + 1, lambda: buffer.has(1))
 
@@ -29,7 +30,7 @@ def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -
     """Take the parts of a text while `more()` is true, and yield each as (offset in the text, bytes).
 
     `length()` returns the number of bytes from the next byte to the end of the part, or 0 if it finds no end: then the
-    part is the rest of the text. Instead of a part of more than `LONGEST` bytes a `Damaged` is yielded.
+    part is the rest of the text. Instead of a part of more than 64 MiB, which is passed over, a `Damaged` is yielded.
     """
     while more():
         offset, count = buffer.offset, length()
@@ -46,5 +47,5 @@ def parts(buffer: Buffer, length: Callable[[], int], more: Callable[[], bool]) -
 
 
 def too_long(offset: int) -> Damaged:
-    """Return the `Damaged` for a record of more than `LONGEST` bytes; `offset`: bytes of the text before the record."""
+    """Return the `Damaged` for a record of more than 64 MiB; `offset`: bytes of the text before the record."""
     return Damaged(offset, f"it is longer than {LONGEST:,} bytes")

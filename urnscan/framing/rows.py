@@ -34,7 +34,7 @@ class Row(NamedTuple):
     fault: str | None = None
     """Reason why `data` may be only a part of the row, such as "it is cut off"; None if the row is whole."""
     parts: list[bytes] | None = None
-    """Result of `CsvLayout.quoted(data)`, if the reader has called it, to save a second call; else None."""
+    """`data` split at each quotation mark (`CsvLayout.quoted`), if the reader has already done so; else None."""
 
 
 class CsvLayout:
@@ -82,8 +82,7 @@ class CsvLayout:
     def length(self, buffer: Buffer) -> int:
         """Number of bytes of the row, with its line end, that begins at the next byte of `buffer`; takes nothing.
 
-        0 for a row of more than `LONGEST` bytes, or with a quotation mark that is not closed. There must be a next
-        byte.
+        0 for a row of more than 64 MiB, or with a quotation mark that is not closed. There must be a next byte.
         """
         ended = False
         while True:
@@ -96,6 +95,7 @@ class CsvLayout:
 
     def split_values(self, row: Row) -> tuple[bytes, list[bytes]]:
         """Split a row into values. Returns the row with NUL instead of the delimiters between values, and the values.
+        If its quotation marks are irregular, as in `a"b`, the returned row is without marks around values.
 
         The values still have their quotation marks, which the method `value` removes: `a;"b;c"` has `a` and `"b;c"`.
         """
@@ -194,11 +194,10 @@ class SeparatedRows:
         self._begun = False
 
     def read(self, buffer: Buffer) -> Iterator[Row | Damaged]:
-        """Take the rows from the next byte on, and yield each; a `Damaged` for a line of more than `LONGEST` bytes.
+        """Take the rows from the next byte on, and yield each; a `Damaged` for a line of more than 64 MiB.
 
-        If a quotation mark is not closed within `LONGEST` bytes, only the line of the mark is yielded, with a
-        `Row.fault`. A second call, after `Buffer.resume`, skips the rest of a lost row up to the next line end, with a
-        `Damaged`.
+        If a quotation mark is not closed within 64 MiB, only the line of the mark is yielded, with a `Row.fault`. A
+        second call, after `Buffer.resume`, skips the rest of a lost row up to the next line end, with a `Damaged`.
         """
         layout = self._layout
         if self._begun and buffer.has(1):
@@ -230,8 +229,8 @@ class SeparatedRows:
 def begin(buffer: Buffer, known_names: Collection[str] = ()) -> tuple[CsvLayout, Row]:
     """Recognise the layout of a table, and take its header (the first row) with all lines before it.
 
-    Returns the layout and the header. `Row.data` is empty if the text has no header, or one of more than `LONGEST`
-    bytes (then with a `Row.fault`). `known_names`: column names by which the delimiter is recognised.
+    Returns the layout and the header. `Row.data` is empty if the text has no header, or one of more than 64 MiB (then
+    with a `Row.fault`). `known_names`: column names by which the delimiter is recognised.
     """
     while True:
         head = buffer.data[buffer.at : buffer.at + HEAD]

@@ -12,9 +12,10 @@ def strings(record: object, column: str, present: set[str]) -> Iterable[tuple[st
     """Return pairs (place, string) for the strings at the dotted path `column` in a JSON value, in the order of the
     text.
 
-    An object in `record` is a tuple of (name, value) pairs. All strings in the array or object at the path count, and
-    the path leads through arrays: `a.b` has places such as `a.b`, `a[0].b` and `a.b[2].c`. A name may contain dots.
-    Once all pairs were iterated over, the set `present` contains `column` if the path exists, even without a string.
+    An object in `record` is a tuple of (name, value) pairs. All strings in the array or object at the path count, at
+    any depth, and the path leads through arrays: `a.b` has places such as `a.b`, `a[0].b` and `a.b[2].c`. A name may
+    contain dots. Once all pairs were iterated over, `column` is in the set `present` if the path exists, even without a
+    string.
 
     >>> list(strings((("a", ((("b", "x"), ("c", 1))),),), "a.b", set()))
     [('a.b', 'x')]
@@ -46,7 +47,9 @@ def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[s
 
 
 def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
-    """Yield the elements or members of a value to which `path` may lead: (element, rest of the path, its place)."""
+    """Yield (element, rest of the path, its place) for the elements of an array, or the members of an object, to which
+    `path` may lead. `path`: rest of the dotted path in `value` ("": all of it); `place`: the place of `value`.
+    """
     if isinstance(value, list):
         for at, element in enumerate(value):
             if isinstance(element, str | tuple | list):

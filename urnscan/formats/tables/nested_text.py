@@ -50,9 +50,9 @@ def tails_of(name: str, columns: tuple[str, ...]) -> Tails:
 def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[SourceError]]:
     """Choose the columns with strings or bytes, at any depth: all, or with `--column` only those that it names.
 
-    Returns (chosen, errors). `chosen` maps the index of a column in `schema` to the paths inside it that are read ("":
-    all of it). Errors are about named columns (if none exists), a named column without text, and columns with text in
-    types that are not read.
+    Returns (chosen, errors). `chosen` maps the index of a column in `schema` to the dotted paths inside it that are
+    read ("": all of it). There is an error if no named column exists, and one for each named column without text and
+    for each column (the first ten) with text in a type that is not read.
     """
     columns = layer.reading.columns
     errors, missing = [], []
@@ -82,11 +82,12 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 
 
 def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer) -> Iterator[Values]:
-    """Yield the strings and bytes in a column, at any depth, as `Values` of at most about 8 MiB (a longer value alone).
+    """Yield the strings and bytes in a column, at any depth, as `Values` (values with their places) of at most about 8
+    MiB (a longer value alone).
 
-    `array`: a part of the column `name` that begins in the row `row`, from 0; `tails`: paths inside the column that are
-    read ("": all of it). Counts the bytes in the budget of `layer`. Raises an exception in `FAILED` for a damaged array
-    or a value of 2 GiB or more, and LimitError.
+    `array`: a part of the column `name`, whose first row has the number `row` in the table; `tails`: dotted paths
+    inside the column that are read ("": all of it). Counts the bytes in the budget of `layer`. Raises an exception in
+    `FAILED` for a damaged array or a value of 2 GiB or more, and LimitError.
     """
     array.validate()
     shown = in_place(name)
@@ -94,9 +95,8 @@ def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer
 
 
 def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
-    """Type of the part of a column at a dotted path, through lists; a map has the parts `key` and `value`.
-
-    None if the path does not exist. `kind`: type of the column.
+    """The type at the dotted path `tail` in a column of the type `kind` ("": `kind` itself), through lists; a map has
+    the parts `key` and `value`. None if the path does not exist.
     """
     if not tail:
         return kind
@@ -111,7 +111,8 @@ def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
 
 
 def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
-    """Yield, for each type of text or bytes in the type `kind`, whether its values are read.
+    """Yield, for each type of text or bytes in the type `kind`, whether its values are read: not in a union and other
+    rare types, and not at a depth of more than 100.
 
     `depth`: levels around `kind` in its column; `is_read`: whether the levels around it are read.
     """
@@ -205,8 +206,8 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Yield (index of the first value, binary array) for parts of an array of text of at most 8 MiB, or a single longer
-    value.
+    """Yield (index in `array` of the first value, binary array) for parts of an array of text or of a dictionary of
+    texts. A part has at most 8 MiB, or is a single longer value.
 
     Parts without bytes are left out. Raises an exception in `FAILED`.
     """
@@ -228,9 +229,11 @@ def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
 def _pieces_of_rows(
     array: pa.Array, dictionary: pa.Array | None, sizes: npt.NDArray[np.int64]
 ) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Yield parts of an array of at most 2**20 values, as `_pieces`.
+    """Yield (index in `array` of the first value, binary array) for parts of at most 8 MiB, or a single longer value.
+    Parts without bytes are left out. Raises an exception in `FAILED`.
 
-    `array`: the values, or, with a `dictionary`, indices in it; `sizes`: bytes of its values.
+    `array`: 1 to 2**20 values as bytes or, with a `dictionary`, indices in it; `sizes`: bytes of each value of the
+    dictionary.
     """
     if dictionary is None:
         lengths = _sizes(array)

@@ -48,9 +48,9 @@ def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]
     """Yield the strings and bytes in the columns of a Parquet file as `Values`, at any depth; with `--column` only
     those in named columns. Also yields errors about named columns and damaged row groups.
 
-    Without `--column`, a file that urnscan wrote yields a note first; only this if `reading.results` is False. Bytes
-    that are not a seekable file are read into memory, at most 256 MiB. Raises SourceError if the whole file cannot be
-    read (truncated, encrypted, damaged), and LimitError.
+    Without `--column`, a file that urnscan wrote yields a note first, and nothing else if `layer.reading.results` is
+    False. Bytes that are not a seekable file are read into memory. Raises SourceError if the whole file cannot be read
+    (truncated, encrypted, damaged, or more than 256 MiB in memory), and LimitError.
     """
     file = reader.reopen()
     with file or contextlib.nullcontext():
@@ -101,8 +101,8 @@ class _Unread:
 
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`counts`: whether bytes are counted in the budget. Raises errors of pyarrow, and SourceError for an encrypted
-        file.
+        """`counts`: whether bytes of the file are counted in the budget; False if reading them into memory has counted
+        them. Raises errors of pyarrow, and SourceError for an encrypted file.
         """
         self._source = source
         self._layer = layer
@@ -175,7 +175,9 @@ class _Parquet:
             row += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
-        """Bytes of the longest value in the dictionary of the text column `name` in the row group number `group`."""
+        """Bytes of the longest value in the dictionary of a text column in a row group, both read from the file.
+        `group`: number of the row group; `name`: dotted path of the column.
+        """
         file = self._open(self._source, [name])
         batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
         dictionary = batch.column(0).dictionary
@@ -200,7 +202,9 @@ class _Parquet:
         )
 
     def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Unpacked bytes of the dictionary page at the beginning of a column chunk; 0 without a dictionary page."""
+        """Unpacked size in bytes, by its header, of the dictionary page at the beginning of a column chunk; 0 without a
+        dictionary page. `chunk`: the metadata of the chunk.
+        """
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:
             start = chunk.dictionary_page_offset

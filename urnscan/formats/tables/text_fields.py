@@ -72,10 +72,12 @@ def is_csv(head: bytes, layer: Layer) -> bool | None:
 
 
 def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
-    """Yield the strings at the names or dotted paths of `--column` in the records of JSON or JSON Lines as `Values`.
+    """Yield the strings at the names or dotted paths of `--column` in the records of JSON or JSON Lines as `Values`;
+    empty strings are left out.
 
-    Their places are `record/path`, with records from 0. Also yields errors about damaged records; if there are none, an
-    error if no record has a column. Raises SourceError if the rest of the text cannot be read, and LimitError.
+    Their places are `record/path`, with records from 0. Also yields errors about damaged records or, if no record is
+    damaged, an error if no record has any of the columns. Raises SourceError if the rest of the text cannot be read,
+    and LimitError.
     """
     text = _Text(reader, layer, "record")
     columns = layer.reading.columns
@@ -102,11 +104,11 @@ def read_json(reader: Reader, layer: Layer) -> Iterator[documents.Values | Sourc
 
 def read_csv(reader: Reader, layer: Layer) -> Iterator[documents.Values | SourceError]:
     """Yield the values in the columns of `--column` of CSV or TSV as `Values`, in UTF-8, without quotation marks around
-    them.
+    them; empty values are left out.
 
     Their places are `row/column`; row 0 is the row after the header, and blank lines are not counted. Also yields
-    errors about damaged rows, and one if no column exists. Raises SourceError if the first line has more than 16 MiB or
-    the rest of the text cannot be read, and LimitError.
+    errors about damaged rows, and one if none of the columns exists. Raises SourceError if the first line has more than
+    16 MiB or the rest of the text cannot be read, and LimitError.
     """
     text = _Text(reader, layer, "row")
     columns = layer.reading.columns
@@ -132,7 +134,9 @@ _Record = TypeVar("_Record", Value, Row)
 
 
 class _Text:
-    """Reader of the records of a text, which is converted to UTF-8; it goes on after damage."""
+    """A text with records (JSON, CSV or TSV), converted to UTF-8. `values` reads the records with a function of the
+    format, and yields an error for damage, after which it reads on.
+    """
 
     def __init__(self, reader: Reader, layer: Layer, what: str) -> None:
         """`what`: word for a record in messages: "record" or "row"."""
@@ -150,18 +154,20 @@ class _Text:
         named: Callable[[_Record, int], PlacedValues],
         several: Callable[[int], tuple[int, PlacedValues | None]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
-        """Yield the values of all records as `Values`, and errors. Raises SourceError if the rest cannot be read.
+        """Yield the values of all records as `Values`, and errors. Raises SourceError if the rest cannot be read, and
+        LimitError.
 
-        `read` yields the records in the buffer. `named` returns the values of a record, given the record and its
-        number. `several` takes usual records from the buffer at once, given the number of the first. It returns their
-        number and their values, or (0, None).
+        `read` yields the records in the buffer. `named` returns the values of a record and their places, given the
+        record and its number. `several`, which is called after a whole record, may take further records from the buffer
+        at once, given the number of the first; it returns their number and their values, or (0, None) if `read` must go
+        on.
         """
         yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Yield an error with the number of damaged records after the first ten, if any. Raises `buffer.error`, if
-        there is one.
+        """Yield an error with the number of damaged records after the first ten, if any; called after the last record.
+        Raises `buffer.error`, if there is one.
         """
         yield from self.failures.rest()
         if self.buffer.error is not None:
@@ -222,9 +228,11 @@ def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
 
 
 def _bytes(value: str, around: bytes) -> bytes:
-    """UTF-8 of a string decoded from the record `around`; half a surrogate pair, from a JSON escape, becomes U+FFFD.
+    """UTF-8 of a string from a decoded record, in which bytes that are not UTF-8 are surrogate escapes. `around`: the
+    bytes of the record.
 
-    If the record is not UTF-8, a surrogate escape becomes the byte that it represents.
+    If the record is not UTF-8, a surrogate escape becomes the byte that it represents. Other surrogates, which come
+    from JSON escapes, become U+FFFD.
     """
     try:
         return value.encode()

@@ -33,8 +33,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterator[Values | SourceError]:
     """Join lists of values to `Values` of at least 8 MiB or 16,384 values (the last one may have less), and yield them.
 
-    Errors are yielded unchanged, at once: they may come before values that precede them in `parts`. The bytes are
-    counted in the budget of `layer`, and places become paths in the input. Raises LimitError.
+    `parts`: values of the table with a function from an index to the place, and errors. Errors are yielded unchanged,
+    at once: they may come before values that precede them in `parts`. The bytes are counted in the budget of `layer`,
+    and places become paths in the input. Raises LimitError.
     """
     values: list[bytes] = []
     starts: list[int] = []
