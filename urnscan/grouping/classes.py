@@ -72,8 +72,8 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
     """Return a batch with a row for each class (columns of GROUPED), sorted by `urn`, from the rows for spellings that
     `add_up` returned. It lists up to 100 spellings of a class, the most frequent first.
 
-    `marks` has the problems of all spellings as bits; if `syntax` is None, spellings are not checked, and all `marks`
-    are 0. Raises FatalError if the spellings have 2 GiB or more in all.
+    `marks` has the problems of all spellings, one bit for each kind; if `syntax` is None, spellings are not checked,
+    and all `marks` are 0. Raises FatalError if the spellings have 2 GiB or more in all.
     """
     starts = np.flatnonzero(numbers(rows.column("sources")))
     counts = numbers(rows.column("occurrence_count"))
@@ -105,8 +105,8 @@ def classes_of(rows: pa.RecordBatch, syntax: Syntax | None) -> pa.RecordBatch:
 
 
 def one_schema(schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """Return the schema of the result of `one_batch`: SINGLE (a row for each occurrence) if all schemas are SINGLE,
-    otherwise PARTIAL (sums of occurrences).
+    """Return SINGLE (a row for each occurrence) if all schemas are SINGLE, otherwise PARTIAL (a row for a sum of
+    occurrences): the schema in which `one_batch` joins batches.
     """
     return SINGLE if all(schema.equals(SINGLE) for schema in schemas) else PARTIAL
 
@@ -148,7 +148,7 @@ def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
 
 
 def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """SINGLE rows as PARTIAL rows; PARTIAL rows unchanged."""
+    """SINGLE rows as PARTIAL rows, each with the count 1; PARTIAL rows unchanged."""
     if rows.schema.equals(PARTIAL):
         return rows
     ones = number_array(np.ones(rows.num_rows, np.int64))
@@ -158,32 +158,40 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _RowCounts(NamedTuple):
-    """The numeric columns of PARTIAL rows, in the order of the inputs; `order` sorts the rows by name."""
+    """The columns of numbers of PARTIAL rows (sums of occurrences of a spelling), in the order of the inputs. A source
+    is an input, by its number.
+    """
 
     order: RowNumbers
     """The row numbers, sorted by URN and text."""
     counts: Integers
+    """Number of occurrences."""
     sources: Integers
+    """Number of inputs with occurrences; 0 if an earlier sum has counted them in another row of the class."""
     first_source: RowNumbers
     last_source: RowNumbers
 
 
 class _SpellingSums(NamedTuple):
-    """Columns with an element for each spelling: sums of its rows, and values of its class."""
+    """Columns with an element for each spelling, sorted by URN and text: sums of its rows, and values of its class (the
+    spellings with the same URN).
+    """
 
     spellings: RowNumbers
     """Index in `_RowCounts.order` of the first row of the spelling."""
     counts: Integers
     sources: Integers
-    """For the first spelling of a class, the sources of the class; 0 for other spellings."""
+    """For the first spelling of a class, the number of inputs with the class; 0 for other spellings."""
     first_rows: RowNumbers
-    """Row of the first occurrence of the class."""
+    """Number of the row with the first occurrence of the class."""
     last_sources: RowNumbers
-    """Last source of the class."""
+    """Number of the last input with the class."""
 
 
 def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
-    """Add up the rows of each spelling. `urns` and `texts` are sorted by `rows.order`; the columns of `rows` are not."""
+    """Add up the rows of each spelling. `urns` and `texts`, the two parts of the name of a spelling, are in the order
+    `rows.order`; the columns of `rows` are in the order of the inputs.
+    """
     total = len(rows.order)
     sums = _SpellingSums(
         np.empty(total, np.int32),
@@ -199,8 +207,8 @@ def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
 
 @compiled
 def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums, heads: RowNumbers) -> int:
-    """Add up rows in `sums`, and return the number of spellings. Precondition: `first_rows` are -1, counts and sources
-    in `sums` 0.
+    """Add up rows in `sums`, and return the number of spellings. `urns` and `texts` are in the order `rows.order`.
+    Precondition: `sums` has an element for each row, `first_rows` are -1, counts and sources in it 0.
 
     `heads` is working memory. It gets the number of the first spelling of the class, in `heads[0]` for each spelling,
     in `heads[1]` for each row.
@@ -237,7 +245,7 @@ def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums
 
 @inlined
 def _same_as_previous(row: int, strings: Column) -> bool:
-    """Whether the string of a row is equal to the string of the previous row."""
+    """Whether the string of a row is equal to the string of the previous row. `row` is at least 1."""
     data, offsets = strings
     return same(data, offsets[row], offsets[row + 1], data, offsets[row - 1], offsets[row])
 
@@ -245,8 +253,8 @@ def _same_as_previous(row: int, strings: Column) -> bool:
 def _rank_spellings(
     bounds: Integers, counts: Integers, names: tuple[Column, Column]
 ) -> tuple[RowNumbers, RowNumbers, Offsets]:
-    """Sort the spellings of each class by count, the highest first, then by text. `names`: the columns of URNs and
-    texts.
+    """Sort the spellings of each class by count, the highest first, then by text. `bounds`: the first row of each
+    class, and the number of rows; `counts`: occurrences of each row; `names`: the columns of URNs and texts.
 
     Returns the row numbers of the sorted spellings; the indices, in these numbers, of the spellings to list, up to 100
     for each class; and the offsets of the list of each class.
@@ -305,7 +313,9 @@ def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
 
 @compiled
 def _copy_spellings(urns: Column, texts: Column, rows: RowNumbers, data: ByteArray, offsets: Offsets) -> int:
-    """Write the spellings of `rows` to `data`, which must have room, and their ends to `offsets`. Returns their bytes."""
+    """Write the spellings of `rows` (the text, or the URN if the text is empty) to `data`, which must have room, and
+    their ends to `offsets`, after its first element, which must be 0. Returns the sum of their bytes.
+    """
     (urn, urn_offsets), (text, text_offsets) = urns, texts
     at = 0
     for i in range(len(rows)):

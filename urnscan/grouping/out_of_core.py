@@ -50,7 +50,7 @@ _Span = tuple[int, int]
 @dataclass(eq=False)
 class Grouping:
     """Groups occurrences into classes (all spellings of one name). Occurrences are added in the order of the inputs;
-    classes are yielded in the order of their canonical forms.
+    classes are yielded in the order of their canonical forms, once.
 
     About `memory` bytes of rows stay in memory; more rows are spilled to files in the folder that `spill_folder`
     returns. The threads of `pool` do the work.
@@ -149,7 +149,9 @@ class Grouping:
                 chunk.close()
 
     def _split_rows(self, most_ranges: int) -> None:
-        """Have threads split the pending rows by ranges. If there are none yet, choose about `most_ranges` first."""
+        """Have threads split the pending rows by ranges of keys. If `ranges` is None, first choose about `most_ranges`
+        ranges from these rows.
+        """
         rows, self._pending_rows, self._pending_bytes = self._pending_rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
@@ -167,8 +169,8 @@ class Grouping:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up the rows in memory, if that more than halves a sample. Then spill them all, if they still fill three
-        quarters of `memory`.
+        """Add up the rows in memory, if that makes a sample of them less than half as large. Then spill them all, if
+        they still fill more than three quarters of `memory`.
         """
         ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _ChunkOnDisk)]
@@ -193,7 +195,9 @@ class Grouping:
         self._try_past = min(max(self.memory // 8, 2 * self._in_memory), self.memory // 4 * 3)
 
     def _nested(self, chunks: Sequence[_Chunk | _ChunkOnDisk], span: _Span) -> Grouping:
-        """Return a grouping of the rows of `span`, a single large range, with narrower ranges."""
+        """Return a grouping, with narrower ranges and a quarter of the memory, to which the rows of `span` (a single
+        large range of keys) were added.
+        """
         ranges = _choose_ranges(_rows_of(chunks, span), _count(chunks, span), _RANGES)
         nested = Grouping(self.memory // 4, self.pool, self.spill_folder, ranges)
         for rows in _rows_of(chunks, span):
@@ -201,7 +205,9 @@ class Grouping:
         return nested
 
     def _added(self, chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges, span: _Span) -> pa.RecordBatch:
-        """The rows of the ranges of `span`, added up; many rows in several steps."""
+        """The rows of the ranges of `span` (the first range, and the one after the last), added up to a row for each
+        spelling; many rows in several steps. `ranges`: the ranges by which `chunks` were split.
+        """
         shared = ranges.shared(*span)
         batches: list[pa.RecordBatch] = []
         byte_count, most = 0, 2 * self._slice_bytes
@@ -216,7 +222,7 @@ class Grouping:
 
 
 class _Chunk:
-    """Rows in memory, stored range by range."""
+    """Rows in memory, split by ranges of keys: those of a range are adjacent."""
 
     def __init__(self, rows: pa.RecordBatch, ranges: Ranges, *, is_sorted: bool = False) -> None:
         order, begins = ranges.order(*byte_strings(rows.column("urn")))
@@ -240,10 +246,12 @@ class _Chunk:
 
 
 class _ChunkOnDisk:
-    """Rows on disk, stored range by range."""
+    """Rows on disk, split by ranges of keys: those of a range are adjacent. `close` deletes them."""
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
-        """Write the rows of the chunks to a file in the folder, range by range. Raises FatalError."""
+        """Write the rows of the chunks to a file in the folder, range by range. `ranges`: those by which the chunks
+        were split. Raises FatalError if the disk fails.
+        """
         self.byte_count = _range_bytes(chunks, ranges)
         self._counts = np.array([sum(chunk.count((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
         # Number of the first batch of each range.
@@ -260,7 +268,9 @@ class _ChunkOnDisk:
         return int(self._counts[slice(*span)].sum())
 
     def rows(self, span: _Span) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in the ranges of `span`. Raises FatalError."""
+        """Yield the rows in the ranges of `span` (the first range, and the one after the last). Raises FatalError if
+        the disk fails.
+        """
         return self._on_disk.batches(*self._first[[*span]].tolist())
 
     def close(self) -> None:
@@ -272,7 +282,9 @@ def _count(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> int:
 
 
 def _rows_of(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in the ranges of `span`, chunk by chunk. Raises FatalError."""
+    """Yield the rows in the ranges of `span` (the first range, and the one after the last), chunk by chunk. Raises
+    FatalError if the disk fails.
+    """
     for chunk in chunks:
         yield from chunk.rows(span)
 
@@ -289,8 +301,8 @@ def _range_bytes(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Int
 
 
 def _spans(byte_counts: Integers, most: int) -> Iterator[_Span]:
-    """Yield spans of consecutive ranges with at most `most` bytes of rows, or of a single range with more; none without
-    rows.
+    """Yield spans (the first range, and the one after the last) of consecutive ranges with at most `most` bytes of
+    rows, or of a single range with more; spans without rows are left out.
 
     `byte_counts`: bytes of the rows of each range.
     """

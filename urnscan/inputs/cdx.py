@@ -50,7 +50,7 @@ class RecordIndex:
     source: str
     """Path of the index, or "-" for standard input."""
     place: str
-    """The folder, or the prefix of the URLs, of the WARC files."""
+    """The folder, or the URL of the folder, below which the WARC files are."""
     files: Mapping[str, array[int]] = field(repr=False)
     """Name of each file -> three numbers for each record, all in one array: first byte in the file (from 0), number of
     bytes, line (from 1) of the index.
@@ -69,7 +69,8 @@ class RecordIndex:
     def find(
         self, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """Yield `errors`; then for each file, sorted by name, an `Input` whose `extents` are the ranges of its records.
+        """Yield `errors`; then for each file, sorted by name, an `Input` whose `extents` are the ranges (start, end) of
+        its records.
 
         A SourceError comes instead of the input if the file does not exist or is not a file, and one for each record
         that would end after the end of its file. A record that the index names twice is one range.
@@ -88,7 +89,9 @@ class RecordIndex:
     def _file(
         self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """Yield the input of a file, and errors, as `find` does."""
+        """Yield the input of the file `name`, whose `extents` are the ranges of its records, and errors: about the
+        file, or about records after its end.
+        """
         path = self._path(name)
         if not (follow or is_remote(self.place)) and _has_link(local_path(self.place), name):
             yield SourceError(name_of(path), f"is a symbolic link, which is not read; {option('follow')} reads it")
@@ -120,7 +123,7 @@ class RecordIndex:
 
 
 class _Unpacked(io.RawIOBase):
-    """The unpacked bytes of a packed index, which count against the limits."""
+    """The unpacked bytes of a packed index, which count against the limits of unpacked bytes."""
 
     def __init__(self, packed: Any, budget: Budget) -> None:  # noqa: ANN401 (a file of pyarrow)
         self._packed = packed
@@ -139,7 +142,7 @@ class _Unpacked(io.RawIOBase):
 def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIndex:
     """Read a whole index from a path, or from standard input ("-"), into memory; the WARC files are not opened.
 
-    `place`: the folder, or prefix of URLs, of the WARC files. Each line that names no record is an error in
+    `place`: the folder of the WARC files, or its URL. Each line that names no record is an error in
     `RecordIndex.errors`; after 10,000 of them, one more error has the number of the others.
 
     Raises FatalError if the index cannot be read, has no lines (except a header), has an unknown format or exceeds the
@@ -179,7 +182,9 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
 
 
 def _record(values: _Values | None) -> tuple[str, int, int] | str:
-    """Check the values of a line. Returns (file, first byte, number of bytes), or the reason why they are wrong."""
+    """Check the values of a line: file, first byte, number of bytes (None: the line is malformed). Returns them, the
+    numbers as int, or the reason why they are wrong.
+    """
     if values is None:
         return "has not the fields of an index"
     name, *fields = values
@@ -201,8 +206,8 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
 
 
 def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
-    """Yield (number from 1, values) for each line of an index or row of a table. The values are file, first byte and
-    number of bytes, unchecked; None for a malformed line.
+    """Yield (number from 1, values) for each line of an index, or row of a table in Parquet; not for blank lines and
+    headers. The values are file, first byte and number of bytes, unchecked; None for a malformed line.
 
     Raises FatalError for an unknown format, LimitError, and errors of the libraries.
     """
@@ -237,8 +242,9 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
 
 
 def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
-    """Yield (number, values) for each line of a CDX file. A letter in the header names each field: g file, V first
-    byte, S number of bytes. Raises FatalError without one of them.
+    """Yield (number, values) for each line of a CDX file after the header. A letter in the header names each field: g
+    file, V first byte, S number of bytes; these are the values, or None for a line with too few or many fields. Raises
+    FatalError if the header lacks one of them; `source`: name for this error.
     """
     letters = next(lines)[1].split()[1:]
     if missing := [letter for letter in _LETTERS if letter not in letters]:
@@ -254,7 +260,8 @@ def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int
 
 def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | None]]:
     """Yield (number, values) for each line of CDXJ. A line ends with a JSON object, or is one; if it begins with "!",
-    it is skipped.
+    it is skipped. The values are file, first byte and number of bytes, "" if missing; None for a line without an
+    object.
     """
     for number, line in lines:
         if not line.strip() or line.startswith("!"):
@@ -267,8 +274,9 @@ def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | 
 
 
 def _of_csv(lines: Iterator[str], before: int, first: str) -> Iterator[tuple[int, _Values | None]]:
-    """Yield (number, values) for each row of CSV. `before`: number of lines before the header; `first`: the header,
-    with which `lines` begins.
+    """Yield (number, values) for each row of CSV after the header: file, first byte and number of bytes, or None for a
+    row with too few or many values. The number is that of the last line of the row. `before`: number of lines before
+    the header; `first`: the header, with which `lines` begins.
     """
     rows = csv.reader(lines, _dialect(first))
     columns = next(rows)
@@ -313,7 +321,7 @@ def _has_link(folder: str, name: str) -> bool:
 
 
 def _is_file(source: Input, name: str) -> bool:
-    """Whether an input is the file `name`: not a pipe, and not a file in a folder `name`."""
+    """Whether an input is a file with the last part of the path `name`: not a pipe, and not a file in a folder `name`."""
     last = name.rsplit("/", 1)[-1]
     if source.remote is None:
         return source.size is not None and source.file_name == last

@@ -28,12 +28,13 @@ def is_pattern(path: str) -> bool:
 
 
 def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | SourceError]:
-    """Yield the paths that match a pattern (`is_pattern`), depth first, each folder sorted by the bytes of the names.
+    """Yield the paths that match a pattern, depth first, each folder sorted by the bytes of the names. The pattern must
+    contain `*`, `?` or `[`.
 
-    Wildcards match hidden files, too, but no temporary files of runs. A folder that matches is yielded, and not
-    entered. A folder that cannot be listed yields an error. Outputs of the run (`own`) are not yielded. `follow`:
-    whether `**` follows symbolic links to folders, but never in circles. Raises FatalError for an output of the run
-    that is there already, and that urnscan did not write.
+    `*`, `?` and `[…]` match inside a name, `**` any number of folders. They match hidden files, too, but no temporary
+    files of runs. A folder that matches is yielded, and not entered. A folder that cannot be listed yields an error.
+    Outputs of the run (`own`) are not yielded. `follow`: whether `**` follows symbolic links to folders, but never in
+    circles. Raises FatalError for an output of the run that is there already, and that urnscan did not write.
     """
     # Not `glob` of the standard library: it follows links in circles, yields the files of a folder, and does not sort.
     parts = pattern.split("/")
@@ -77,8 +78,9 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
 
 
 def _candidates(folder: str, parts: list[str], positions: Collection[int]) -> Iterator[_Candidate | SourceError]:
-    """Yield (path, is folder, is link) for the entries of a folder that may match a part of the pattern at `positions`,
-    or an error. `folder` ends with "/" or is empty (the current folder).
+    """Yield (path, is folder, is link) for the entries of a folder that may match one of the `parts` of the pattern
+    (between "/") with the indices `positions`, or an error. The caller must match the names. `folder` ends with "/" or
+    is empty (the current folder).
     """
     names = {parts[at] for at in positions}
     if not any(map(_MAGIC.search, names)):

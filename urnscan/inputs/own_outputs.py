@@ -40,10 +40,11 @@ class OwnOutputs:
         return not self._bytes.isdisjoint(names)
 
     def has_file(self, path: str, *, is_link: bool = False) -> bool:
-        """Whether a path leads to an output, which then counts as met. Raises FatalError for an output in `foreign`.
+        """Whether a path leads to an output, which then counts as met. Raises FatalError for an output that urnscan did
+        not write (`foreign`).
 
-        `is_link`: whether the path is a symbolic link. If False, a path whose base name is not that of an output is
-        not resolved, and is not an output.
+        `is_link`: whether the path itself is a symbolic link. If False, a path whose base name is not that of an output
+        is not resolved, and is not an output.
         """
         # Resolving a path takes system calls, so only paths with the base name of an output are resolved.
         may_be = bool(self.places) and (is_link or os.path.basename(path) in self._names)
@@ -52,7 +53,7 @@ class OwnOutputs:
     def has_argument(self, argument: str) -> bool:
         """Whether a path or URL of a list or index leads to an output, which then counts as met.
 
-        False for an invalid URL or path. Raises FatalError for an output in `foreign`.
+        False for an invalid URL or path. Raises FatalError for an output that urnscan did not write (`foreign`).
         """
         try:
             place = real_place(argument) if self.places else ""
@@ -64,7 +65,7 @@ class OwnOutputs:
     def has(self, place: str, path: str) -> bool:
         """Whether `place` (absolute path with links resolved, or URL) is an output, which then counts as met.
 
-        `path`: the name that the note shows. Raises FatalError for an output in `foreign`.
+        `path`: the name that the note shows. Raises FatalError for an output that urnscan did not write (`foreign`).
         """
         if place in self._foreign:
             raise FatalError(

@@ -12,8 +12,8 @@ _Hashes = npt.NDArray[np.int64]
 
 
 class SeenInputs:
-    """Set of byte strings that stores 128 bits of hash for each string, not the string: 24 to 48 bytes of memory if
-    there are many.
+    """Set of byte strings that stores 128 bits of hash for each string, not the string: 24 to 48 bytes of memory for
+    each if there are many.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,8 @@ class SeenInputs:
         self._count = 0
 
     def add(self, keys: Sequence[bytes]) -> npt.NDArray[np.bool_]:
-        """Add the keys of inputs (`Input.key`). Returns for each, in an array, whether it was not yet in the set.
+        """Add the keys of inputs (`Input.key`: inputs with equal keys are the same file or object). Returns for each,
+        in an array, whether it was not yet in the set.
 
         Of equal strings in `keys` only the first is new.
         """
@@ -44,7 +45,9 @@ class SeenInputs:
 
 @compiled
 def _add(table: _Hashes, hashes: _Hashes, are_new: npt.NDArray[np.bool_]) -> None:
-    """Add hashes to a table, which must have free rows, and set `are_new` to True for each that was not in it."""
+    """Add hashes to a table, which must have free rows (0), and set `are_new` to True for each that was not in it;
+    other elements are unchanged.
+    """
     for i in range(len(hashes)):
         at = hashes[i, 0] & (len(table) - 1)
         while table[at, 1] != 0 and (table[at, 0] != hashes[i, 0] or table[at, 1] != hashes[i, 1]):

@@ -51,10 +51,10 @@ def _fits(patterns: tuple[str, ...], name: str, relative: str, *, is_folder: boo
 
 
 def with_next(parts: list[str], positions: Collection[int]) -> set[int]:
-    """Return `positions` in a pattern, with those that are also possible because `**` may match no folder.
+    """Return `positions` in a pattern, and those that are also possible because `**` may match no folder.
 
-    A position is the index of the part that the next name in a path must match, or `len(parts)` if the whole pattern
-    is matched. `parts`: the parts of the pattern between "/". For `["**", "*.txt"]` and {0} the result is {0, 1}.
+    A position is the index of the part that the next name in a path must match, or `len(parts)` if the whole pattern is
+    matched. `parts`: the parts of the pattern between "/". For `["**", "*.txt"]` and {0} the result is {0, 1}.
     """
     reachable = set(positions)
     for at, part in enumerate(parts):

@@ -21,7 +21,7 @@ def find_remote(
     argument: str, selection: Selection, own: OwnOutputs, *, is_pattern: bool = True
 ) -> Iterator[Input | SourceError]:
     """Yield the inputs of a URL: the object with this URL; if it is a folder, the objects in and below it; if there is
-    neither and `is_pattern`, the objects that match, and all those below a folder that matches.
+    neither and `is_pattern`, the objects that match, and the objects below a folder that matches.
 
     Objects come depth first, sorted by name. `selection` excludes objects below folders, and `own` (outputs of the run)
     also objects that match a pattern; the object that the URL names is always yielded. A web page is a folder only if
@@ -47,7 +47,9 @@ class _Finder:
         self._store = patiently(self._name, url, lambda: open_store(url))
 
     def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
-        """Yield the inputs of the URL; if an object has exactly this URL, the URL is not read as a pattern."""
+        """Yield the inputs of the URL, and errors; with `is_pattern`, a URL without an object or folder is read as a
+        pattern. Raises SourceError if the store cannot be asked. May be called once.
+        """
         url = self._url
         entry = patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
         top, parts = url.pattern
@@ -67,10 +69,11 @@ class _Finder:
                 yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
 
     def _below(self, top: Entry, pattern: list[str]) -> Iterator[Input | SourceError]:
-        """Yield the inputs below a folder that match a pattern (a list of parts), depth first, sorted like a local
-        walk.
+        """Yield the inputs below a folder that match a pattern (its parts between "/", with the wildcards of `fnmatch`
+        and `**`), depth first, sorted like a local walk; and errors, such as for a folder that cannot be listed.
 
-        A folder that matches the whole pattern is walked: the selection decides which of its files are inputs.
+        A file that matches is an input, whatever the selection. A folder that matches is walked, and the selection
+        decides which of its files are inputs; `[]` matches the top folder itself. Outputs of the run are left out.
         """
         parts = [part for part in pattern if part]
         # The folders from the top to the current folder. For each: the remaining entries; the positions in the pattern
@@ -118,8 +121,8 @@ class _Finder:
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """Yield the entries of a folder, sorted by the bytes of the names, without temporary files; errors; a note
-        about a Delta table.
+        """Yield the entries of a folder, sorted by the bytes of the names, without temporary files of runs; an error if
+        it cannot be listed, and for each object with "//" in its name; a note about a Delta table.
         """
         name = self._store.name_of(folder.path)
         try:

@@ -78,7 +78,7 @@ class _Walk:
 
     def _listing(self, folder: str) -> Iterator[Listed | str | SourceError]:
         """Yield the entries of a folder, sorted: regular files that are inputs as `Listed`, and the paths of folders,
-        links and others.
+        links and others, which are not yet selected.
 
         Also yields an error if it cannot be listed, and a note about a Delta or Iceberg table.
         """
@@ -111,8 +111,8 @@ def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
     """Yield, in the order of `names`, neighbouring regular files together as `Listed`, and the path of each other name:
     of a folder, a link, a device, or something that does not exist.
 
-    The path is `prefix` + name. Reads the size of each file. If a name contains NUL, all names are yielded, without
-    `prefix`.
+    The path is `prefix` + name; `prefix` is empty or ends with "/". Reads the size of each file. If a name contains
+    NUL, yields all names, without `prefix`, none as `Listed`.
     """
     paths = prefix + (b"\0" + prefix).join(names) + b"\0"
     ends = np.flatnonzero(np.frombuffer(paths, np.uint8) == 0) + 1
@@ -131,9 +131,10 @@ def regular_files(prefix: bytes, names: list[bytes]) -> Iterator[Listed | str]:
 
 
 def identity(folder: str, *, follow: bool) -> Identity | None:
-    """Identity of a folder, by which a walk that follows links notices that a folder contains itself.
+    """Numbers of the device and inode of a folder, by which a walk that follows links notices that a folder contains
+    itself.
 
-    None if `follow` is false, or if `stat` fails.
+    None if `follow` is false, as it is then not needed, or if `stat` fails.
     """
     try:
         status = os.stat(folder) if follow else None
