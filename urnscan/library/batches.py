@@ -89,8 +89,9 @@ def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None,
 
 
 def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
-    """Yield the occurrences of URNs in the first column of batches: a row for each, with the columns of the schema
-    IN_COLUMN, then the values of all other columns in the row of the batch where the occurrence is.
+    """Yield the occurrences of URNs in the first column of batches, which must be text or bytes: a row for each, with
+    the columns of the schema IN_COLUMN, then the values of all other columns in the row of the batch where the
+    occurrence is.
 
     `row` counts the rows of all batches from 0. Without occurrences, yields one batch without rows; without batches,
     nothing. Raises ArgumentError if Arrow cannot select rows of a column.
@@ -116,8 +117,10 @@ def scanned(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.
 
 
 def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: ANN401 (of any library)
-    """Yield batches with only the named columns, in the order of `names`; the first is the column to scan. `batches` is
-    what `scan_batches` accepts. The types of the other columns are changed by `without_views`.
+    """Yield batches with only the named columns, in the order of `names`; the first is the column to scan (None: the
+    only column). `batches`: record batches of Arrow, or an object that contains batches, such as a table, a reader, a
+    frame, an array or a series. In the other columns `string_view` becomes `large_string`, and `binary_view` large
+    binary.
 
     Raises ArgumentError for another object, for a name that is missing or not unique, and if the column to scan is not
     text or bytes: at the call if `batches` has a schema, otherwise when the batch is requested.
@@ -159,8 +162,9 @@ def _batches(batches: Iterable[Any], names: Names) -> Iterator[pa.RecordBatch]:
 
 
 def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
-    """The named columns of a pandas frame as a table. Arrow may not know the types of other columns, which are not
-    read. Raises ArgumentError.
+    """The named columns of a pandas frame as a table; the first is the column to scan. Arrow may not know the types of
+    other columns, which are not read. Raises ArgumentError for a name that is missing or not unique, and if Arrow has
+    no type for the values of a column.
     """
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
@@ -173,7 +177,8 @@ def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
 def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
     """Convert a pandas series to an Arrow array; missing values become null.
 
-    Raises ArgumentError if Arrow has no type for the values; its message begins with `problem`.
+    Raises ArgumentError if Arrow has no type for the values, for example in a mixture of texts and numbers; its message
+    begins with `problem`.
     """
     try:
         array = pa.array(series, from_pandas=True)
@@ -184,7 +189,7 @@ def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
 
 def texts_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
     """Convert a pandas series to an Arrow array; missing values become null. A series that is empty or has only missing
-    values becomes an array of type string.
+    values becomes an array of type string. Other values need not be text: the caller checks the type.
 
     Raises ArgumentError if Arrow has no type for the values; its message begins with `problem`.
     """
@@ -231,8 +236,8 @@ def rows_of(column: pa.Array, rows: pa.Array, name: str) -> pa.Array:
 
 def without_views(kind: pa.DataType) -> pa.DataType:
     """Return the type with the Arrow types `string_view` and `binary_view` replaced by large strings and large binary,
-    also inside lists (then large lists) and structs, because Arrow cannot select their rows. Another type is returned
-    unchanged.
+    also inside structs and lists (of which those without a fixed size become large lists), because Arrow cannot select
+    their rows. Another type is returned unchanged.
     """
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(without_views(field.type)) for field in kind])
@@ -245,7 +250,9 @@ def without_views(kind: pa.DataType) -> pa.DataType:
 
 
 def _indices(schema: pa.Schema, names: Names) -> list[int]:
-    """Indices of the named columns. Raises ArgumentError like `indices_of`, and if the first column is not text."""
+    """Indices of the named columns, in the order of `names` (None: the only column). Raises ArgumentError if a name is
+    missing or not unique, for None if there is not exactly one column, and if the first column is not text or bytes.
+    """
     indices = indices_of(schema.names, names)
     if not is_text(kind := schema.types[indices[0]]):
         raise ArgumentError(f"column {schema.names[indices[0]]!r} is {kind}, not text")

@@ -201,8 +201,9 @@ def _text(data: bytes) -> str | bytes:
 
 
 def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
-    """The result of a function for each value; null for null. The function is called once, with the distinct values as
-    bytes. Raises ArgumentError if the values are not text or bytes.
+    """The result of a function for each value; null for null. The function is called once, with an array of the
+    distinct values as bytes, without null, and returns an array with a result for each. Raises ArgumentError if the
+    values are not text or bytes.
     """
     if not is_text(values.type):
         raise ArgumentError(f"these values are {values.type}, not text")
@@ -214,7 +215,9 @@ def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> p
 
 
 def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.StringArray]:
-    """The row numbers, ascending, of the texts that are a whole URN, and the canonical forms of these texts at a level."""
+    """The row numbers, ascending, of the texts that are a whole URN, and the canonical forms of these texts at a level.
+    `texts`: array of the type large binary, without null.
+    """
     lengths = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1])
     longest = min(max(1, int(lengths.max(initial=0))), LONGEST)
     grammar = Grammar(get_syntax(options.syntax), longest, keep_query=level.keep_query, count_lines=False)
@@ -238,7 +241,9 @@ def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.St
 
 
 def _places(rows: _Rows, total: int) -> pa.Array:
-    """For each number below `total`: its index in `rows`; null if it is not in `rows`."""
+    """For each number from 0 to below `total`: its index in `rows`, which has no duplicates; null if it is not in
+    `rows`.
+    """
     places = np.zeros(total, np.int64)
     places[rows] = np.arange(len(rows))
     return pa.Array.from_buffers(pa.int64(), total, [bits(np.isin(np.arange(total), rows)), pa.py_buffer(places)])

@@ -30,7 +30,7 @@ class DiffReport:
     went: int = 0
     """Number of classes that only the old table has."""
     changed: int = 0
-    """Number of classes that both tables have, with different values."""
+    """Number of classes that both tables have, with a different value in some column."""
     remarks: list[str] = field(default_factory=list)
     """A message for each option that differs between the two runs, and for each table that does not say its options;
     empty if there is none.

@@ -108,7 +108,7 @@ def missing_functions() -> int:
 
 
 def _use_all() -> None:
-    """Run small jobs that call every compiled function."""
+    """Run small jobs that call every compiled function, so that each is compiled and saved."""
     with tempfile.TemporaryDirectory() as folder, _second_process() as wait:
         for name, text in _TEXTS.items():
             (Path(folder) / name).write_bytes(text)
@@ -150,7 +150,7 @@ def _second_process() -> Iterator[Callable[[], object]]:
 
 
 def _count(lines: Iterable[bytes]) -> None:
-    """Count the functions that the second process compiles; `lines`, its output, has a line for each."""
+    """Count the functions that the second process compiles, until it ends; `lines`, its output, has a line for each."""
     for _ in lines:
         jit.count_one()
 

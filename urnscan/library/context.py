@@ -62,8 +62,9 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """A hint for a name that has another canonical form at the level `namespace`; empty otherwise, or if the scan had
-    this level.
+    """The end of an error message about a name that is not in a scan: the canonical form of the name at the level
+    `namespace`. Empty if that is `name`, or if the scan had this level. `name`: canonical form in the scan; `options`:
+    of the scan.
     """
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
@@ -186,7 +187,9 @@ def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None
 
 
 class _SecondReading:
-    """A second reading of the inputs of a scan, for the text around wanted occurrences."""
+    """A second reading of the inputs of a scan, for the text around wanted occurrences. The caller adds these to
+    `pending`; `read` moves those that it finds to `lines`.
+    """
 
     def __init__(self, options: Options, width: int) -> None:
         self.pending: dict[str, _Members] = defaultdict(lambda: defaultdict(list))
@@ -198,7 +201,9 @@ class _SecondReading:
         self._reasons: dict[str, str] = {}
 
     def byte_count(self, arguments: Sequence[Argument]) -> int | None:
-        """The number of bytes of the inputs with wanted occurrences; None if unknown."""
+        """The number of bytes of the inputs with wanted occurrences; None if there is an input of unknown size, a list
+        or an index. `arguments`: of the scan; they are searched for inputs again.
+        """
         # Finding the sizes of the files that an index names would take a request for each file.
         if not all(isinstance(argument, str) for argument in arguments):
             return None
@@ -206,7 +211,10 @@ class _SecondReading:
         return None if None in sizes else sum(size or 0 for size in sizes)
 
     def read(self, arguments: Sequence[Argument], on_bytes: Callable[[int], object]) -> None:
-        """Read the inputs with wanted occurrences. `on_bytes` is called with numbers of bytes that were read."""
+        """Read the inputs with wanted occurrences, and move those that are found to `lines`. `arguments`: of the scan;
+        they are searched for inputs again. `on_bytes` is called with numbers of bytes that were read, or that need not
+        be read.
+        """
         for source in self._wanted_inputs(arguments):
             name = name_of(source)
             self._reasons[name] = why_unreadable(source) or CHANGED
@@ -219,7 +227,9 @@ class _SecondReading:
                 del self.pending[name]
 
     def failures(self) -> tuple[SourceError, ...]:
-        """A failure for each input in which an occurrence was not found."""
+        """A failure for each input in which occurrences were not found, with their number and the reason; called after
+        `read`.
+        """
         return tuple(
             SourceError(name, f"{self._reasons.get(name, GONE)}: {counted(missing, 'occurrence')} left out")
             for name, members in self.pending.items()
@@ -227,7 +237,9 @@ class _SecondReading:
         )
 
     def _wanted_inputs(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
-        """Yield the inputs with wanted occurrences; an error for such an input that cannot be read."""
+        """Yield the inputs with wanted occurrences (in `pending`), until there are no more of these; an error for such
+        an input that cannot be read.
+        """
         # The arguments are searched for inputs again, because some inputs cannot be opened by their name alone.
         for source in find_listed(arguments, self._options.selection) if self.pending else ():
             if isinstance(source, Listed):
@@ -238,7 +250,10 @@ class _SecondReading:
                 return
 
     def _read_input(self, source: Input, members: _Members, on_bytes: Callable[[int], object]) -> None:
-        """Move the wanted occurrences that are found in an input from `members` to `lines`. Raises SourceError."""
+        """Move the wanted occurrences that are found in an input from `members` to `lines`; those not found stay.
+        Raises SourceError if the input, or its rest, cannot be read. `on_bytes` is called with numbers of bytes that
+        were read, and at the end with that of the rest, which need not be read.
+        """
         remaining = source.size or 0
 
         def count(byte_count: int) -> None:
@@ -258,7 +273,8 @@ class _SecondReading:
             on_bytes(max(remaining, 0))
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
-        """Add the wanted occurrences that are found in a text to `lines`, and return those that are not.
+        """Add the wanted occurrences that are found in a text to `lines`, and return those that are not. `wanted`:
+        pairs of the number of an occurrence in the scan and the occurrence, in any order.
 
         Members of an archive may have the same name. So if several occurrences have the same start, the first is found
         in this text; the rest are searched in the next text with this name.

@@ -89,7 +89,7 @@ def scan_frame(
 
 def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
     """The frame unchanged; for an object of Arrow, a table, because some objects can be read only once. Raises
-    ArgumentError.
+    ArgumentError for another object, such as a series.
     """
     if _is(frame, "pandas", "DataFrame") or _is(frame, "polars", "DataFrame"):
         return frame
@@ -109,7 +109,9 @@ def _is(value: object, library: str, kind: str) -> bool:
 
 
 def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.RecordBatch]:
-    """Yield the texts in smaller batches, and report each batch as progress after the scan of the batch."""
+    """Yield the texts in smaller batches; when the next one is requested, report the bytes of the previous one, which
+    is then scanned, to `shown`. The texts are the first column.
+    """
     for batch in texts:
         for first in range(0, batch.num_rows, _ROWS):
             rows = batch.slice(first, _ROWS)
@@ -118,8 +120,9 @@ def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.R
 
 
 def _with_kept(frame: Any, found: pa.Table, kept: Sequence[int]) -> Any:  # noqa: ANN401 (of any library)
-    """The occurrences as a frame of the library of `frame`, with the columns `kept` of their rows. Raises
-    ArgumentError.
+    """The occurrences `found` as a frame of the library of `frame`, with the columns of `frame` that have the indices
+    `kept`: for each occurrence, the values in the row that its column `row` names. Raises ArgumentError if Arrow cannot
+    select rows of a column.
 
     The library itself selects the rows, so that types that Arrow does not know are unchanged.
     """

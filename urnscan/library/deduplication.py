@@ -160,12 +160,12 @@ def deduplicate(
     Tables that people wrote: `decisions` is the path of an edited table of `review` or `candidates`, or a list of such
     paths; `never_join` is the path of a table with pairs of identifiers whose records are never joined.
 
-    `any_urn`, and the parameters from `keys` to `record`, are the fields of `Policy`. The other options are those of
-    `scan`, with other defaults for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2`
-    names the same work as `urn:a:b`; `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs`
-    is the number of processes that read dumps above 16 MB in all, except MARC in ISO 2709 and MARCXML; None: the number
-    of cores; 1: only this process. `progress`: whether to show a bar; None: in interactive sessions. `fields` is
-    ignored.
+    `any_urn`, and the parameters from `keys` to `record`, are the fields of `Policy`: which identifiers join records,
+    which conflicts prevent it, and which record of a cluster stays. The other options are those of `scan`, with other
+    defaults for three: `equivalence` is "namespace"; `syntax` is "rfc8141", as `urn:a:b#page=2` names the same work as
+    `urn:a:b`; `resolver_tail` is "cut", as parameters of a link are not part of a name. `jobs` is the number of
+    processes that read dumps above 16 MB in all, except MARC in ISO 2709 and MARCXML; None: the number of cores; 1:
+    only this process. `progress`: whether to show a bar; None: in interactive sessions. `fields` is ignored.
 
     Returns a `Dedup` with a row for each record, all in memory (use the command for very large dumps), and counts.
     Records and inputs that cannot be read are in `report.failures`; with `strict`, a failure raises FatalError.

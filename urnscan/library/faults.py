@@ -53,7 +53,8 @@ class Fault(NamedTuple):
 
 class FaultSearch:
     """Finds the faults in the rows of a scan, and passes them to the function `add`. `add_names` and `add_rejects` are
-    sinks: functions that a run calls with batches of rows.
+    sinks: functions that a run calls with batches of rows, in the order of the inputs. The inputs are read again, for
+    the columns of the faults.
     """
 
     def __init__(
@@ -65,8 +66,9 @@ class FaultSearch:
         add: Callable[[Fault], None],
     ) -> None:
         """`kinds` are names among invalid (by the rules of the namespace), reject (nearly a URN) and unregistered
-        (NID). Faults of other kinds are not reported. `about_nid` returns the message about a NID that is not
-        registered, or None for a NID to accept. `add` gets the faults, in the order of the rows.
+        (NID). Faults of other kinds are not reported. `inputs`, `options`: of the scan. `about_nid` returns the message
+        about a NID that is not registered, or None for a NID to accept. `add` gets the faults, in the order of the
+        rows.
         """
         self._kinds = kinds
         self._about = about_nid
@@ -111,7 +113,9 @@ class FaultSearch:
             self._add(self._of_rejects, whole, row["reason"], row["message"])
 
     def _about_nid(self, nid: str) -> str | None:
-        """The message about a NID that is neither registered nor in the custom rules; None if the NID is not a fault."""
+        """None for a NID with rules (built-in or custom), which is no fault; otherwise what `about_nid` returns: the
+        message about a NID that is not registered, or None. `nid` is in lower case.
+        """
         return None if nid in self._rulebook.nids else self._about(nid)
 
     def _add(self, passages: Passages, row: Mapping[str, Any], code: str, message: str) -> None:

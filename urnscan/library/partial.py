@@ -45,7 +45,7 @@ class Partial:
     the first place where it occurs.
     """
     counts: Counts
-    """Counts of inputs, bytes and occurrences, as in `Report`."""
+    """Counts of inputs, bytes and occurrences."""
     failures: tuple[SourceError, ...] = ()
     """Failures (inputs that could not be read) and notes (inputs of a known form that were scanned as plain text, and
     others), in the order of the inputs.
@@ -160,15 +160,15 @@ def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memor
 
 
 class _Merged:
-    """Counts and failures of the shares whose rows have been read."""
+    """Sums of the counts, and the failures, of the shares (results of `scan_partial`) whose rows have been read so far."""
 
     def __init__(self) -> None:
         self.counts = Counts()
         self.failures: list[SourceError] = []
 
     def rows(self, partials: Iterable[Partial]) -> Iterator[pa.RecordBatch]:
-        """Yield NAMED_PARTIAL rows of all shares. The numbers of inputs continue from share to share. Raises
-        ArgumentError if the shares have different options.
+        """Yield NAMED_PARTIAL rows of all shares, and add the counts and failures of each. The numbers of inputs in the
+        rows continue from share to share. Raises ArgumentError if the shares have different options.
         """
         inputs, first_options = 0, None
         for partial in partials:

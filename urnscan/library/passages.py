@@ -39,8 +39,9 @@ _OpenText = tuple[str | None, Callable[[], _ReadInto]]
 
 class Wanted(NamedTuple):
     """An occurrence of a scan whose passage (the text around it) is to be found. The fields are columns of OCCURRENCES:
-    `start` is a byte offset, from 0; `line` is from 1; `length` is in bytes; `via` is the view (decoding) that found
-    it, or None; `member` is None if the text is the input itself.
+    `source` is the name of the input; `member` the path of the text in it, or None if the text is the input itself;
+    `start` is a byte offset, from 0; `line` is from 1; `text` is the name as found; `length` is in bytes; `via` is the
+    view (decoding) that found it, or None.
     """
 
     source: str
@@ -127,8 +128,8 @@ class Text:
         )
 
     def _after(self, data: bytes) -> tuple[int, int]:
-        """The number of the line after `data`, the next bytes of the text, and the number of characters of that line
-        before that place.
+        """The number of the line in which the text goes on after `data`, and the number of characters of that line up
+        to there. `data`: the next bytes of the text, after those already counted. Changes nothing.
         """
         lines = data.count(b"\n")
         last = np.frombuffer(data, np.uint8)[data.rfind(b"\n") + 1 :]
@@ -140,7 +141,8 @@ class Text:
 def texts_of(
     source: Input, options: Options, on_read: Callable[[int], object] = lambda _: None
 ) -> Generator[_OpenText, None, None]:
-    """Open an input, and yield (member, function) for each text in it. Raises SourceError if the input cannot be read.
+    """Open an input, and yield (member, function) for each text in it. Raises SourceError if the input, or its rest,
+    cannot be read; errors of single members are left out.
 
     `member` is the path of the text in the input, or None for the input itself. The function returns the method that
     reads the text, like `readinto` of files: it fills a memoryview with the next bytes, and returns their number, 0 at
@@ -157,7 +159,7 @@ def texts_of(
 
 
 def _open_value(values: pa.Array, number: int) -> _ReadInto:
-    """The method that reads a value of a table."""
+    """Return a function that reads the value number `number` of a column, like `readinto` of files; a null is empty."""
     value = values.slice(number, 1)
     if pa.types.is_dictionary(value.type):
         value = value.dictionary.slice(value.indices[0].as_py(), 1)
@@ -189,7 +191,8 @@ class Passages:
 
     def add(self, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return rows of the table of occurrences (OCCURRENCES) with two columns added: `before` and `after`, the text
-        on both sides of each occurrence; null if the occurrence is not found again.
+        on both sides of each occurrence; null if the occurrence is not found again. The rows of all calls must be in
+        the order of the scan.
         """
         passages = [self.find(Wanted(**row)) for row in rows.select(list(Wanted._fields)).to_pylist()]
         for name in ("before", "after"):
@@ -228,9 +231,9 @@ class Passages:
             self._texts = texts_of(source, self._options)
 
     def _find_input(self, name: str) -> Input | SourceError | None:
-        """The next input with this name, or an error about it; None if there is none.
+        """The next input with this name after the last one, or an error about it; None if there is none.
 
-        If the order of the inputs has changed, the search starts again at the first input.
+        If none follows, because the order of the inputs has changed, the search starts again at the first input.
         """
         for _ in range(2):
             for source in self._inputs:
@@ -240,7 +243,9 @@ class Passages:
         return None
 
     def _go_to(self, member: str | None) -> bool:
-        """Go to the next text of this member in the input; return False if there is none."""
+        """Go on to the next text of this member in the open input, which becomes the current text (`_text`). False if
+        there is none, or if the input cannot be read further.
+        """
         try:
             for name, open_text in self._texts:
                 if name == member:
