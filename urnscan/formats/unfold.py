@@ -187,8 +187,8 @@ def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
 
 
 def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in the extents (byte ranges, one for each record) of a web archive, and errors; damage
-    affects only the damaged extent. `extents` are those of one input.
+    """Yield the texts and values in the extents (byte ranges with one or several records) of a web archive, and errors;
+    damage affects only the damaged extent. `extents` are those of one input.
 
     Raises LimitError; then the other extents of the input are skipped.
     """

@@ -50,8 +50,8 @@ def find_listed(
     * A list names paths and URLs, never patterns. An empty list yields an error.
     * An index names files, and the records in each file that are read.
 
-    `skip`: the outputs of the run, as `real_place` returns each. In folders, patterns, lists and indexes they are not
-    inputs; at the end a note is yielded for each one that was there. `foreign`: the outputs in `skip` that exist
+    `skip`: the outputs of the run, as absolute paths with links resolved, or URLs. In folders, patterns, lists and
+    indexes they are not inputs; at the end a note is yielded for each one that was there. `foreign`: the outputs in `skip` that exist
     already and that urnscan did not write. Raises FatalError if one of these is there, and for a list that cannot be
     read.
     """

@@ -163,7 +163,8 @@ def names_in(values: Values, options: Options, progress: Progress = _NO_PROGRESS
 
 
 def explanations(values: Values, options: Options) -> pa.ChunkedArray:
-    """For each value, what `urnscan.explain` returns for it, as a struct of the type EXPLANATION; null for null.
+    """For each value, an explanation as by `urnscan.explain` (whether it is a URN, its parts, validity and problems),
+    as a struct of the type EXPLANATION; null for null.
 
     Raises ArgumentError if the values are not text or bytes.
     """
@@ -177,9 +178,9 @@ def explanations(values: Values, options: Options) -> pa.ChunkedArray:
 def explained_rows(
     texts: Sequence[str | bytes], options: Options, progress: Progress = _NO_PROGRESS
 ) -> list[dict[str, Any]]:
-    """For each text, what `urnscan.explain` returns for it, as a dict with the fields of EXPLANATION, in the order of
-    the texts; `directives` is a tuple of texts such as `s=I2L`. `progress` gets the stage "explaining", and 1 after
-    each text.
+    """For each text, an explanation as by `urnscan.explain` (whether it is a URN, its parts, validity and problems), as
+    a dict with the fields of EXPLANATION, in the order of the texts; `directives` is a tuple of texts such as `s=I2L`.
+    `progress` gets the stage "explaining", and 1 after each text.
     """
     progress.on_stage(Stage("explaining", len(texts), TEXTS))
     rows = []

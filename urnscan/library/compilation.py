@@ -103,7 +103,9 @@ def warm_up() -> WarmUp:
 
 
 def missing_functions() -> int:
-    """Number of functions that `warm_up` compiles and whose code is not yet saved on disk. Compiles nothing."""
+    """Number of functions that `warm_up` compiles and whose code is not yet saved on disk, for this version and
+    machine. Compiles nothing.
+    """
     return max(_FUNCTIONS - object_code.count(), 0)
 
 

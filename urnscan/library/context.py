@@ -113,7 +113,9 @@ class Context(Sequence[ContextLine]):
         return frame
 
     def __repr__(self) -> str:
-        """A concordance for a terminal."""
+        """A concordance for a terminal: the canonical form and the number of lines, a line for each occurrence with its
+        place, and the failures.
+        """
         rows = [(in_line(line.before), in_line(line.text), in_line(line.after), line.place) for line in self.lines]
         left, text, right = (max((width_of(row[column]) for row in rows), default=0) for column in range(3))
         lines = (

@@ -97,7 +97,7 @@ class Failures:
     def one(self, reason: str) -> Iterator[SourceError]:
         """Count a damaged part, and yield a SourceError with the reason; nothing after the first ten.
 
-        The part is counted when the result is iterated over.
+        Nothing happens before the result is iterated over.
         """
         self.count += 1
         if self.count <= _FAILURES:
@@ -183,7 +183,7 @@ def no_column(layer: Layer, names: Iterable[str], there: Iterable[str]) -> Sourc
 def bytes_of(reader: Reader, layer: Layer) -> bytearray:
     """Read all bytes of a reader into memory, for a file format that is read back and forth.
 
-    Raises SourceError for more than 256 MiB, and the errors of the reader. `layer`: name of the bytes, for the error.
+    Raises SourceError for more than 256 MiB, or if the bytes cannot be read. `layer`: name of the bytes, for the error.
     """
     data = read_up_to(reader, _IN_MEMORY + 1)
     if len(data) > _IN_MEMORY:
