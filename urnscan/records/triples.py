@@ -65,8 +65,9 @@ _TURTLE_BEGINNING = re.compile(rb"[<\[(@]|_:|[A-Za-z]")
 
 
 def is_triples(head: bytes, _name: str) -> bool | None:
-    """Whether a dump whose first bytes are `head` begins with a statement of N-Triples or N-Quads, perhaps after
-    comments. Some dumps of Turtle do, too. None: more bytes are needed.
+    """Whether a dump whose first bytes are `head` begins with a statement of N-Triples or N-Quads, after any comments
+    and blank lines. True for some dumps of Turtle, too. None: more bytes are needed, as no statement has begun or the
+    first has no end.
     """
     start = _end(_BETWEEN, head, len(MARK) if head.startswith(MARK) else 0)
     if start == len(head) or MARK.startswith(head):
@@ -78,8 +79,9 @@ def is_triples(head: bytes, _name: str) -> bool | None:
 
 def is_other_rdf(head: bytes, name: str) -> bool | None:
     """Whether a dump whose first bytes are `head` is RDF/XML, Turtle or TriG: the first element is `RDF`, or the dump
-    begins with a directive. Turtle without directives is recognised by the suffix of the file name `name` (in lower
-    case). None: undecided; only if `head` is empty, or begins with comments or blank lines.
+    begins with a directive (`@prefix`, `BASE`) and is not a query of SPARQL. Turtle without directives is recognised by
+    the suffix of the file name `name` (in lower case). None: undecided; only if `head` is empty, or begins with
+    comments or white space.
     """
     head = head.removeprefix(MARK)
     start = _end(_BETWEEN, head, 0)
@@ -102,8 +104,9 @@ class TripleRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each sequence of neighbouring statements with the same subject as a `Cut`, whose `around` is the
-        subject. A line that is no statement, comment or blank line is yielded as a `Damaged`, and ends the sequence. A
-        sequence of more than 64 MiB is split.
+        subject as it is written (`<http://…>`, `_:b1`). A line that is not a statement, comment or blank line is
+        yielded as a `Damaged`, and ends the sequence. A sequence of more than 64 MiB is split. Reads on in the buffer
+        as needed.
         """
         is_at_end = False
         while True:
@@ -120,8 +123,9 @@ class TripleRecords(RecordReader):
                 yield line
 
     def _runs_in(self, buffer: Buffer, is_at_end: bool) -> Iterator[Cut | Damaged]:
-        """Yield the sequences and damaged lines in the buffer, except a last sequence that may continue in bytes that
-        are not read yet.
+        """Yield the sequences and damaged lines in the bytes that the buffer has in memory, and take these bytes. A
+        last sequence or line that may continue in bytes that are not read yet is left. `is_at_end`: no more bytes
+        follow.
         """
         data = buffer.data
         base = buffer.offset - buffer.at
@@ -171,14 +175,16 @@ class TripleRecords(RecordReader):
 
 
 def _end(pattern: re.Pattern[bytes], data: bytes, start: int, stop: int = sys.maxsize) -> int:
-    """End of the match that begins at `start`; `start` itself without a match."""
+    """End of the match that begins at index `start` of `data`, in the bytes before index `stop`; `start` itself without
+    a match.
+    """
     match = pattern.match(data, start, stop)
     return match.end() if match else start
 
 
 def _end_of_lines(data: bytes, start: int, stop: int) -> int:
-    """End of the last whole line that ends in `data[start:stop]`; `start` without one. A CR at `stop - 1` may be half
-    of a CR LF, and does not count.
+    """Index after the last line end in `data[start:stop]`; `start` without one. A CR at `stop - 1` may be half of a CR
+    LF, and does not count.
     """
     return max(data.rfind(b"\n", start, stop), data.rfind(b"\r", start, stop - 1)) + 1 or start
 
@@ -189,7 +195,7 @@ def _text(data: bytes) -> str:
 
 
 def _without_escapes(data: bytes) -> bytes:
-    """Replace the escapes of the grammar (ECHAR, UCHAR) by their characters in UTF-8."""
+    r"""Replace the escapes of N-Triples (`\n`, `\u00FC`) by their characters in UTF-8."""
     return _ESCAPES.sub(_characters, data) if b"\\" in data else data
 
 
@@ -203,7 +209,9 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether `head` has a predicate that is known to give identifiers, or a statement about a URN."""
+    """Whether `head`, the first bytes of a dump, has a predicate that is known to give identifiers, or a statement
+    about a URN.
+    """
     return bool(_ABOUT_URN.search(head)) or any(
         b"<%b>" % field.encode() in head for field in own_fields(TripleRecords.table)
     )

@@ -17,9 +17,7 @@ _TITLES = {"isbn": "an ISBN", "issn": "an ISSN"}
 
 
 class WrongNumber(NamedTuple):
-    """A wrong ISBN or ISSN in a record: `number` as it is written there (with plain hyphens), or else the text of the
-    field, and `message` with the reason.
-    """
+    """A wrong ISBN or ISSN in a record, and the reason why it is wrong."""
 
     number: str
     """The number as the record has it, but with plain hyphens. The whole text of the field if no part of it has the
@@ -30,11 +28,11 @@ class WrongNumber(NamedTuple):
 
 
 def find_wrong(own: Own) -> WrongNumber | None:
-    """Return the first wrong number in a field for ISBN, ISSN or EAN, or in a field of an unknown kind that shows such
-    a number.
+    """Return the first wrong number in the field `own`: a field for ISBN, ISSN or EAN, or a field of an unknown kind
+    that shows such a number.
 
-    None if a number in the field is right, and for fields of other kinds. Numbers that the record itself calls wrong
-    (`(falsch)`) do not count, nor does a text without digits (`none`), or with digits that only fill the field
+    None if an identifier in the field is right, and for fields of other kinds. Numbers that the record itself calls
+    wrong (`(falsch)`) do not count, nor does a text without digits (`none`), or with digits that only fill the field
     (`0000000000`).
 
     >>> find_wrong(Own("97803953634 (pbk.)", "isbn")).message

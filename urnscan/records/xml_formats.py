@@ -26,8 +26,9 @@ _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 
 @functools.lru_cache(maxsize=1)
 def _first_kind(head: bytes) -> str | None:
-    """Name of the kind of the first record in the first bytes of a dump, or of documents without records. "": the dump
-    is not XML. None: undecided, because there are too few bytes, or the kind is not known.
+    """Name of the kind (format) of the first record in the first bytes of a dump; without a record, of the kind that
+    the elements show (`modsCollection`). "": the dump is not XML. None: undecided, because there are too few bytes, or
+    the kind is not known.
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n<") else None
@@ -39,8 +40,8 @@ def _first_kind(head: bytes) -> str | None:
 
 def is_kind(kind: str, head: bytes, _name: str) -> bool | None:
     """Whether the records of a dump whose first bytes are `head` are of the kind `kind`, a format in XML such as
-    `mods`. The first record decides; in a dump without records, the elements around (`modsCollection`). None:
-    undecided, because there are too few bytes, or nothing shows a known kind.
+    `mods`. The first record decides; in a dump without records, the elements around (`modsCollection`). False for other
+    kinds, and if the dump is not XML. None: undecided, because there are too few bytes, or nothing shows a known kind.
     """
     first = _first_kind(head)
     return None if first is None else first == kind
@@ -77,9 +78,9 @@ def _is_prefix(name: str) -> bool:
 
 
 def unread_inner(head: bytes) -> str:
-    """Return the local name, such as `ead`, of the element inside the first record of a dump of OAI-PMH or SRU that is
-    whole and not deleted. Empty if a table knows the fields of this element, or if `head`, the first bytes of the dump,
-    has no such record.
+    """Return the local name, such as `ead`, of the element inside the first readable record of a dump of OAI-PMH or SRU
+    that is not deleted. Empty if records of this kind can be read, or if `head`, the first bytes of the dump, has no
+    such record.
     """
     for cut in XmlRecords(own=False).cuts(Buffer(io.BytesIO(head).readinto)):
         if isinstance(cut, Damaged):

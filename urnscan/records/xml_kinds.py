@@ -28,14 +28,13 @@ from urnscan.records.marc_fields import MarcFields, SplitField
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
     """A kind of records in XML (a format): the elements that are records, and where their IDs and fields are. Names of
-    elements are `{namespace}local`; in `loose`, only `local`. `holds`: each record contains a record of another kind
-    (OAI-PMH).
+    elements are `{namespace}local`, unless a field says otherwise.
     """
 
     name: str
-    """Name of the kind, and of its table in fields.toml."""
+    """Name of the kind, and of its table in fields.toml if `table` is empty."""
     elements: tuple[str, ...]
-    """Names of the elements that are records."""
+    """Names of the elements that are records, whatever is in them."""
     loose: tuple[str, ...] = ()
     """Local names of elements that are records if their first element is in `beginnings`."""
     beginnings: frozenset[str] = frozenset()
@@ -49,11 +48,13 @@ class Kind:
     table: str = ""
     """Name of the table in fields.toml and descriptions.toml, if it is not `name`."""
     in_subfields: bool = False
-    """Whether the fields of a record are elements with a tag and subfields (PICA+); otherwise they are paths of
-    elements.
+    """Whether the fields of a record are elements with a tag and subfields (PICA+). If not, a field is named by the
+    path of its element.
     """
     around: Mapping[str, bytes] = field(default_factory=dict)
-    """Elements that show the kind even without a record -> bytes that their attributes must contain; b"": any."""
+    """Elements that show the kind even without a record -> bytes that their attributes must contain; b"" if there is no
+    condition.
+    """
 
 
 class Level(NamedTuple):
@@ -238,7 +239,7 @@ def is_deleted(kind: Kind, record: etree._Element) -> bool:
 
 def identifier(levels: Levels) -> str | None:
     """Return the ID of a record in the dump; without one, the ID of the record inside it (OAI-PMH, SRU); None if
-    neither has an ID.
+    neither has an ID. `levels`: the record, and then the one inside it (`levels_of`).
     """
     return first_name(
         text
@@ -250,7 +251,8 @@ def identifier(levels: Levels) -> str | None:
 
 def own(levels: Levels, fields: Callable[[str], Table]) -> tuple[Own, ...]:
     """Return the record-level identifiers of a record and of the record inside it (OAI-PMH, SRU), each once; none of
-    them from fields of MARC. `fields`: function from the name of a format to its table.
+    them from fields of MARC. `levels`: the record, and then the one inside it. `fields`: function from the name of a
+    format to its table (field -> rows).
     """
     identifiers: dict[Own, None] = {}
     for kind, record in levels:
@@ -261,7 +263,7 @@ def own(levels: Levels, fields: Callable[[str], Table]) -> tuple[Own, ...]:
 
 def marc_fields_in(levels: Levels) -> MarcFields | None:
     """Return the fields of a record of MARCXML or oai_marc, or of such a record inside a record of OAI-PMH or SRU; None
-    for any other record.
+    for any other record. `levels`: the record, and then the one inside it.
     """
     kind, record = levels[-1]
     if kind.name != "marcxml":
@@ -287,8 +289,8 @@ def _data(element: etree._Element) -> str:
 
 
 def _split(element: etree._Element) -> SplitField:
-    """Split a field of MARCXML or of oai_marc into indicators and subfields (pairs of code and value); a control field
-    into its data and no subfields.
+    """Split a field of MARCXML or of oai_marc into indicators (a space for a missing one) and subfields (pairs of code
+    and value); a control field into its data and no subfields.
     """
     name = local(str(element.tag))
     if name in ("controlfield", "fixfield"):
@@ -300,8 +302,9 @@ def _split(element: etree._Element) -> SplitField:
 
 def described(levels: Levels, fields: Callable[[str], description.Table]) -> bytes:
     """Return the fields that describe the work of a record, or of the record inside it (OAI-PMH, SRU), as packed bytes
-    for `Record.description`; empty if there are none. Fields of MARC are not among them. `fields`: function from the
-    name of a format to its table.
+    for `Record.description`; empty if there are none, or the record inside is of no known kind. Of a record with MARC
+    inside, only the date in the header of OAI-PMH; fields of MARC are read elsewhere. `levels`: the record, and then
+    the one inside it. `fields`: function from the name of a format to its table (field -> rows).
     """
     (outer_kind, outer), (kind, record) = levels[0], levels[-1]
     if kind.holds:
@@ -371,15 +374,17 @@ def _text(element: etree._Element) -> str:
 
 
 def _value_next_to(element: etree._Element, name: str) -> str:
-    """Value of an attribute of an element (`@name`), or text of a sibling element (`name`); empty if there is none."""
+    """Value of an attribute of an element (`@name`), or text of a sibling element (`name`); empty if there is none, or
+    `name` is empty.
+    """
     if not name:
         return ""
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()
 
 
 def levels_of(kind: Kind, record: etree._Element) -> Levels:
-    """Return a record and, for a record of OAI-PMH or SRU, the record inside it. Only the former if the latter is of no
-    known kind, or if there are several, as in METS.
+    """Return a record of the given kind and, for a record of OAI-PMH or SRU, the record inside it. Only the former if
+    the latter is of no known kind, or if there are several, as in METS.
     """
     outer = Level(kind, record)
     children = [*record.iterchildren("{*}metadata", "{*}recordData")] if kind.holds else []

@@ -100,7 +100,8 @@ class XmlRecords(RunReader):
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
         """Yield the records in order, with their places and bytes: a `Run` for neighbouring records in the usual form
         (one or more), a `Cut` for one record, and a `Damaged` (place and reason) for a record that is truncated or too
-        long. `around` has the kind, the namespaces around the record, and the encoding.
+        long. `around` has the name of the kind, the namespaces around the record, and the encoding. Reads on in the
+        buffer as needed.
         """
         while kind := self.seek(buffer):
             if run := self._run(buffer):
@@ -118,8 +119,8 @@ class XmlRecords(RunReader):
         return kind.name, self._scope.declarations(data), self._scope.encoding
 
     def _run(self, buffer: Buffer) -> Run | None:
-        """Take neighbouring records in the usual form from the front of the buffer, at most 4,096; None if it begins
-        with another record.
+        """Take neighbouring records in the usual form, at most 4,096, from the front of the buffer, which begins with a
+        record (`seek`). None if this record is not in the usual form, not wholly in memory, or may be too long.
         """
         data, at = buffer.data, buffer.at
         # A record may be too long.
@@ -187,7 +188,7 @@ class XmlRecords(RunReader):
 
     def seek(self, buffer: Buffer) -> Kind | None:
         """Go forward to the start tag of the next record: take the bytes before it from the buffer, and return the kind
-        of the record. Without a further record, take all bytes and return None.
+        of the record. The tag is not taken. Without a further record, take all bytes and return None.
         """
         while True:
             at = buffer.data.find(b"<", buffer.at)
@@ -215,8 +216,9 @@ class XmlRecords(RunReader):
             buffer.at += len(tag[0])
 
     def _read_start_tag(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
-        """Read a start tag. Returns the kind of the record that begins with the tag; otherwise None, after the element
-        (unless empty) is opened in the scope.
+        """Read a start tag at the front of the buffer, without taking it. Returns the kind of the record that begins
+        with the tag; otherwise None, after the element (unless empty) is opened in the scope. None also for a record of
+        another kind than the first record of the dump.
         """
         declared = _declarations_in(tag)
         name = self._scope.expanded(tag[2], declared)
@@ -235,8 +237,9 @@ class XmlRecords(RunReader):
         return None
 
     def _pass_by(self, buffer: Buffer) -> None:
-        """Take a comment, CDATA section, processing instruction or document type declaration from the buffer; 2 bytes
-        if it has no end.
+        """Take a comment, CDATA section, processing instruction or document type declaration from the front of the
+        buffer; 2 bytes if it has no end. An XML declaration or document type declaration begins a document: no element
+        is open.
         """
         if _DOCUMENT_BEGINS.match(buffer.data, buffer.at):
             self._scope.clear()
@@ -256,8 +259,8 @@ class XmlRecords(RunReader):
         buffer.at += distance
 
     def _hidden(self, buffer: Buffer, start: int) -> int:
-        """Distance to the end of a comment, CDATA section or processing instruction at the distance `start`; 0 if there
-        is none, or no end.
+        """Distance, in bytes from the next byte to be taken, to the end of a comment, CDATA section or processing
+        instruction that begins at the distance `start`; 0 if there is none, or no end.
         """
         for begins, ends in _HIDING:
             if buffer.data.startswith(begins, buffer.at + start):
@@ -273,8 +276,9 @@ class XmlRecords(RunReader):
     def _first_element_in(
         self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]
     ) -> str:
-        """Name of the first element inside the element whose start tag is at the distance `start`; empty if none begins
-        soon after the tag.
+        """Name, with its namespace, of the first element inside the element whose start tag `tag` is at the distance
+        `start` (bytes from the next byte to be taken); empty if none begins within 1 KiB after the tag. `declared`:
+        namespaces that the tag declares.
         """
         start += len(tag[0])
         buffer.has(start + _NEAR)
@@ -286,8 +290,8 @@ class XmlRecords(RunReader):
         return self._scope.expanded(child[2], _declarations_in(child), declared) if child and not child[1] else ""
 
     def _length(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
-        """Length in bytes of the record at the front of the buffer, and a `Damaged` if it is truncated or too long,
-        else None.
+        """Length in bytes of the record (of the kind `kind`) at the front of the buffer, and a `Damaged` if it is
+        truncated or too long, else None. Nothing is taken. The length of a damaged record ends where reading can go on.
         """
         offset = buffer.offset
         tag = _tag(buffer, 0)
@@ -339,7 +343,9 @@ class XmlRecords(RunReader):
 
 
 def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
-    """The tag at the distance `start`; None without a whole tag, for example because another "<" comes before the ">"."""
+    """The start tag or end tag at the distance `start` (bytes from the next byte to be taken), after reading on as
+    needed; None without a whole tag, for example because another "<" comes before the ">".
+    """
     while True:
         at = buffer.at + start
         tag = _TAG.match(buffer.data, at, at + LONGEST)
@@ -350,7 +356,9 @@ def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
 
 
 def _declarations_in(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
-    """Namespaces that a start tag declares: prefix -> namespace in quotes. Very long ones are left out."""
+    """Namespaces that a start tag declares: prefix (b"" for the default namespace) -> namespace in quotes. Those of 1
+    KiB or more are left out.
+    """
     if b"xmlns" not in tag[3]:
         return _NONE
     return {prefix: uri for prefix, uri in _DECLARATION.findall(tag[3]) if len(uri) < _NEAR}

@@ -47,11 +47,11 @@ def _start_tag(data: ByteArray, at: int) -> int:
 def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, ends: Integers) -> int:
     """Find neighbouring elements `name` (with its prefix: `marc:record`) from index `at` of `data` on. Writes the start
     and end (index in `data`) of each element to `starts` and `ends`, of equal length, and returns the number of
-    elements.
+    elements, 0 if the first tag begins none.
 
     The search ends when these are full, at another tag, or at an element that is not whole or unusual: empty (`<r/>`),
     with a comment, a CDATA section, an instruction or another element of the name inside, or with an apostrophe in its
-    start tag.
+    start tag. Text between elements is skipped.
     """
     # Also unusual: a start tag with a `>` in a value, and an end tag with white space. Text between elements is ignored.
     for count in range(len(starts)):

@@ -30,7 +30,8 @@ class Scope:
     def clear(self) -> None:
         """Begin a document: no element is open, the encoding is UTF-8.
 
-        `open` has the names of open elements, the outermost first, with the namespaces that each declares, by prefix.
+        `open` has the open elements, the outermost first: pairs of the name and the namespaces that it declares (prefix
+        -> namespace in quotes).
         """
         self.open: list[tuple[bytes, Mapping[bytes, bytes]]] = []
         self.encoding = "utf-8"
@@ -40,7 +41,7 @@ class Scope:
     def start(self, name: bytes, declared: Mapping[bytes, bytes]) -> None:
         """Open an element `name` (with its prefix) inside the elements that are open. `declared`: prefix -> namespace
         in quotes, for the namespaces that the element declares; prefix b"" for the default namespace. If 256 elements
-        are open, more are only counted.
+        are open, further ones are only counted, without name and namespaces.
         """
         if len(self.open) == _DEEPEST:
             self._deeper += 1
@@ -48,9 +49,9 @@ class Scope:
         self.open.append((name, declared))
 
     def end(self, name: bytes) -> None:
-        """Close the innermost open element `name` (with its prefix), and all open elements inside it; if elements are
-        only counted (`start`), one of these. Does nothing if no such element is open. When the outermost element is
-        closed, the document ends (`clear`).
+        """Close the innermost open element `name` (with its prefix), and all open elements inside it; but if elements
+        are only counted (those inside 256 others), one of these, whatever its name. Does nothing if no such element is
+        open. When the outermost element is closed, the document ends (`clear`).
         """
         if self._deeper:
             self._deeper -= 1
@@ -90,7 +91,9 @@ class Scope:
         return self._as_attributes(prefix for _, declared in self.open for prefix in declared)
 
     def _as_attributes(self, prefixes: Iterable[bytes]) -> bytes:
-        """Declarations of the namespaces of prefixes, as attributes of a tag."""
+        """Declarations of the namespaces of prefixes, as attributes of a tag, in UTF-8. Prefixes without a namespace
+        are left out, and namespaces that would make more than 16 KiB.
+        """
         attributes = b""
         for prefix in dict.fromkeys(prefixes):
             uri = self._uri(prefix)

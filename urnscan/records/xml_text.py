@@ -59,8 +59,8 @@ def _character(reference: re.Match[bytes]) -> bytes:
 
 
 def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Element, bytes]:
-    """Parse a record inside declarations of namespaces (attributes in UTF-8). Returns the element, and the bytes in
-    UTF-8 that were parsed. `encoding`: encoding of `data`.
+    """Parse a record inside declarations of namespaces (` xmlns:a="…"`, in UTF-8). Returns the element, and the bytes
+    in UTF-8 that were parsed. `encoding`: encoding of `data`.
 
     No DTD, no external entity and no other file is read. Entities of HTML, which include entities of ONIX 2.1 and other
     DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD. Raises ValueError
@@ -105,8 +105,8 @@ def _parser(huge: bool) -> etree.XMLParser:
 
 
 def _as_reference(match: re.Match[bytes]) -> bytes:
-    """Replace an entity of HTML by references to the numbers of the characters. Another entity becomes text; comments
-    and other markup stay.
+    """Replace an entity of HTML by references to the numbers of the characters. Another entity becomes text
+    (`&amp;name;`); matched comments and other markup stay.
     """
     if not match[0].startswith(b"&"):
         return match[0]

@@ -19,9 +19,7 @@ _OPEN = 3
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A dump, and counts of its records. `damaged` cannot be read, `without` have no URN and no other key, `removed`
-    are duplicates.
-    """
+    """A dump, and counts of its records."""
 
     name: str
     """Name of the dump, as in messages."""
@@ -46,7 +44,7 @@ class Large:
     size: int
     """Number of records."""
     urns: Sequence[str]
-    """Some URNs and keys (or other entries of `joined_by`) that join the records."""
+    """Some URNs and keys that join the records, or other entries of `joined_by`, such as `decision`."""
     records: Sequence[str]
     """Names of some records: the ID in the dump, or else `record 12`, and the title."""
     more_urns: int = 0
@@ -55,9 +53,7 @@ class Large:
 
 @dataclass(frozen=True, slots=True)
 class ExampleRecord:
-    """A record of an example, with the start of its text. `start`: bytes of the dump before the record; `rest`: bytes
-    after the excerpt.
-    """
+    """A record of an example (some records of a cluster), with the start of its text."""
 
     source: str
     """Name of the dump."""
@@ -70,7 +66,7 @@ class ExampleRecord:
     excerpt: str
     """The first characters of the record, as the format shows a record to people, with control characters."""
     rest: int = 0
-    """Bytes that the excerpt leaves out."""
+    """Bytes of the record after the excerpt."""
     urns: Sequence[str] = ()
     """Canonical forms of all URNs in the record."""
     joined_by: Sequence[str] = ()
@@ -78,14 +74,14 @@ class ExampleRecord:
     like, if descriptions joined it, or `decision`, if people did.
     """
     spellings: Sequence[str] = ()
-    """Spellings of `joined_by` in the excerpt, which are marked there."""
+    """The entries of `joined_by` as they are written in the excerpt, where they are marked."""
     kept: bool = False
     """Whether the record is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Some records of a cluster, shown next to each other. `size` counts all of its records."""
+    """Some records of a cluster (records that are treated as the same work), shown next to each other."""
 
     cluster: int
     """Number of the cluster in the table of clusters, from 1."""

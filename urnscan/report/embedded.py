@@ -37,7 +37,7 @@ _CHOICES = 300
 
 
 class Place(NamedTuple):
-    """A place where a name of a class occurs. `start` counts the bytes of the text before the name."""
+    """A place where a name of a class occurs."""
 
     source: str
     """Path or URL of the file."""
@@ -46,13 +46,13 @@ class Place(NamedTuple):
     line: int
     """Line in the text, from 1."""
     start: int
-    """Bytes before the name in the text."""
+    """Bytes of the text before the name."""
     text: str
     """The name as it is written there."""
 
 
 class Embedded(NamedTuple):
-    """Rows of classes in the form in which a page contains them. `cut` is the number of URNs that are cut in the page."""
+    """Rows of classes (a class is all spellings of one name) in the form in which a page contains them."""
 
     data: str
     """The rows as JSON, compressed (deflate), in base64."""
@@ -69,7 +69,7 @@ class Embedded(NamedTuple):
 
     def first(self, most: int) -> list[dict[str, Any]]:
         """Return the `most` rows with the most occurrences, the most frequent first: each as a mapping from the names
-        of COLUMNS to values.
+        of columns in the page (keys of COLUMNS, such as `urn`) to values. All rows if there are fewer.
         """
         count = self.columns["occurrence_count"]
         places = sorted(range(self.rows), key=lambda row: -count[row])[:most]
@@ -81,10 +81,11 @@ def embed(
 ) -> Embedded:
     """Convert rows of classes to the form in which a page contains them: JSON, compressed, in base64.
 
-    `columns` has the names in COLUMNS, `spellings` (pairs of text and count), `link` and `hint`, with a value for each
-    class. `places`: the first places of each class; None without the table of occurrences. `about` has other values for
-    the script, by name, among them `folder`, the common folder of all sources, which is removed from their names. Texts
-    of more than 400 characters, in `source` and `link` 2,000, are cut.
+    `columns` has the keys of COLUMNS (`urn`, `nid`, …), `spellings` (pairs of text and count), `link` and `hint`, with
+    a value for each class. `places`: the first places of each class; None without the table of occurrences. `about` has
+    other values for the script, by name, among them `folder`, the common folder of all sources ("" for none), which is
+    removed from their names. Texts in `columns` and `places` of more than 400 characters, in `source` and `link` 2,000,
+    are cut.
     """
     # The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
     # index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:
@@ -129,7 +130,7 @@ def embed(
 
 
 def packed(data: bytes) -> str:
-    """Compress bytes (deflate), and return them in base64."""
+    """Compress bytes (deflate, in the format of zlib), and return them in base64."""
     return base64.b64encode(zlib.compress(data, 6)).decode()
 
 

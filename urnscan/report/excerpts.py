@@ -41,9 +41,7 @@ class LinePart(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line of a record, without the line end, but with control characters that end a field. `common`: whether all
-    records contain the line; False for a single record.
-    """
+    """A line of a record, without the line end, but with control characters that end a field."""
 
     parts: list[LinePart]
     common: bool
@@ -52,7 +50,8 @@ class Line(NamedTuple):
 
 def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list[list[Line]]:
     r"""Split each text into lines, and return the lines of each text, with marks on the names that join the records,
-    and on parts that not all texts contain. A part or line is common if all texts have it, at any place.
+    and on parts (subfields, elements, texts between commas) that not all texts contain. A part or line is common if all
+    texts have it, at any place.
 
     `spellings`: for each text, how the names that join are written in it. A single text has no common lines, and only
     its spellings are marked.
@@ -93,8 +92,8 @@ def _split(text: str, spellings: Sequence[str]) -> _SplitText:
 
 
 def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
-    """A function that tests whether a text is a part of every record. Separators around parts do not count; only
-    separators are a part of all.
+    """A function that tests whether a text is one of the texts of every record. Separators (white space, `,`, `;`, `|`)
+    at the ends do not count; a text of separators alone is in every record.
     """
     stripped = [{text.strip(_SEPARATORS) for text in record} for record in records]
     everywhere = set.intersection(*stripped) if stripped else set()
@@ -102,8 +101,9 @@ def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
 
 
 def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
-    """Start and end of each spelling in the text, in order. A place where a longer name or number begins with a
-    spelling does not count.
+    """Start and end (exclusive) of each place of a spelling in the text, in order. A place where the name or number
+    goes on, before or after it, does not count. Of overlapping places, the first counts; of those with the same start,
+    the longest.
     """
     matches = []
     for spelling in set(filter(None, spellings)):
@@ -141,8 +141,8 @@ def _lines(split: _SplitText, is_common_piece: _IsCommon, is_common_line: _IsCom
 
 
 def _pieces_with_marks(split: _SplitText, is_common_piece: _IsCommon) -> Iterator[tuple[int, int, Kind]]:
-    """Start, end and mark of the pieces, in order. White space at the beginning of a piece with the mark `OWN` is
-    plain.
+    """Start, end and mark of the pieces, in order. `is_common_piece`: function that tests whether all records have a
+    piece. White space at the beginning of a piece with the mark `OWN` is a piece with the mark `PLAIN`.
     """
     names = deque(split.names)
     for start, end in split.pieces:

@@ -80,8 +80,8 @@ def percent(part: int, whole: int) -> str:
 
 
 def common_folder(names: Iterable[str]) -> str:
-    """Return the longest folder, with its final `/`, that contains all sources (paths or URLs); empty if there is no
-    such folder except `/`, or no source.
+    """Return the longest folder, with its final `/`, that contains all sources (paths or URLs); empty if there is none,
+    only `/`, or no source.
 
     >>> common_folder(["/data/2024/a/1.txt", "/data/2024/b.txt"]), common_folder(["https://a.org/1", "https://b.org/1"])
     ('/data/2024/', '')
@@ -136,7 +136,9 @@ def _environment() -> Environment:
 
 
 def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
-    """Output for a value: integers with commas, text as HTML (`visible`), any other value unchanged."""
+    """Output for a value of a template: integers with commas, text as HTML with signs for invisible characters
+    (`visible`), any other value (also `Markup`) unchanged.
+    """
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, str) and not isinstance(value, Markup):
@@ -145,8 +147,8 @@ def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
 
 
 def script(name: str) -> Markup:
-    """Return the file `name` of this package's templates as a script for a page. The file must contain neither marks of
-    Jinja (`{{`) nor a text that ends an element of HTML.
+    """Return the file `name` of the templates of `urnscan.report` as a script for a page. The file must contain neither
+    marks of Jinja (`{{`) nor a text that ends an element of HTML.
     """
     text = _environment().get_template(name).render()
     return Markup(text)  # noqa: S704 (ours)
@@ -160,14 +162,15 @@ def digest(text: str) -> str:
 
 
 def page(template: str, **values: object) -> str:
-    """Return the HTML of a template of this package, filled with the values. Texts are escaped, except `Markup`. Raises
-    `jinja2.UndefinedError` if a value that the template uses is missing.
+    """Return the HTML of the template `template` (`scan.html`), filled with `values`, by name. Texts are escaped,
+    except `Markup`; integers get commas. Raises `jinja2.UndefinedError` if a value that the template uses is missing.
     """
     return _environment().get_template(template).render(values)
 
 
 def stream(template: str, **values: object) -> Iterator[str]:
-    """Yield the HTML of a template of this package in pieces, filled with the values (texts are escaped, except
-    `Markup`); each piece is made when the caller asks for it.
+    """Yield the HTML of the template `template` (`review.html`) in pieces, filled with `values`, by name (texts are
+    escaped, except `Markup`). Each piece is made when the caller asks for it; then `jinja2.UndefinedError` is raised if
+    it uses a value that is missing.
     """
     return _environment().get_template(template).generate(values)

@@ -21,9 +21,7 @@ _KINDS = {kind: number for number, kind in enumerate(Kind)}
 
 
 class Counts(NamedTuple):
-    """Numbers that the page shows: groups of records in doubt, their records, and pairs that may be the same.
-    `not_in_doubt`: those of the groups that are shown only because records are removed.
-    """
+    """Numbers that the page shows: groups of records in doubt, their records, and pairs that may be the same."""
 
     groups: int
     """Groups of records in doubt."""
@@ -38,9 +36,7 @@ class Counts(NamedTuple):
 
 
 class ShownRecord(NamedTuple):
-    """The start of a record, split into lines whose parts have marks (`excerpts.Kind`). `rest`: number of bytes of the
-    record that are not shown.
-    """
+    """The start of a record, split into lines whose parts have marks (`excerpts.Kind`)."""
 
     rest: int
     """Number of bytes of the record that are not shown; approximate if the format shows a record in another form
@@ -50,13 +46,11 @@ class ShownRecord(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A part of the page, with some groups or pairs: their rows of the table as CSV, and their records. A group is
-    never split.
-    """
+    """A part of the page, with some groups or pairs of records. A group is never split."""
 
     rows: bytes
-    """Rows of the table, as CSV: one for each record of a group, or one for a pair. The first block begins with the
-    header, so that the rows of all blocks together are the table.
+    """Rows of the table of `--review`, as CSV: one for each record of a group, or one for a pair. The first block
+    begins with the header, so that the rows of all blocks together are the table.
     """
     records: Sequence[ShownRecord]
     """The records of the rows."""
@@ -65,9 +59,9 @@ class Block(NamedTuple):
 def render(
     counts: Counts, version: str, blocks: Iterator[Block], joins: Sequence[tuple[str, str]] = ()
 ) -> Iterator[str]:
-    """Yield the page as HTML, in pieces, to be written in UTF-8. The next block is requested from `blocks` only when
-    the caller asks for its piece. `joins`: pairs of a kind of key in the column `joined_by` (`oclc`), and in words what
-    records with the same key have in common (`same OCLC number`).
+    """Yield the page as HTML, in pieces, to be written in UTF-8. `version`: of urnscan. The next block is requested
+    from `blocks` only when the caller asks for its piece. `joins`: pairs of a kind of key in the column `joined_by`
+    (`oclc`), and in words what records with the same key have in common (`same OCLC number`).
     """
     program = script("review.js")
     return stream(
@@ -86,7 +80,7 @@ def _embedded(data: bytes) -> Markup:
 
 
 def _as_json(records: Sequence[ShownRecord]) -> bytes:
-    """JSON of records, as the script of the page reads it."""
+    """JSON of records, for the script of the page: for each record an array with `rest` and its lines."""
     # An array for each record: the number of bytes that are left out, and an array for each line. The array of a line is
     # 1 if the line is common, or 0, and the text and the number of the mark of each part.
     values = [

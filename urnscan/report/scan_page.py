@@ -47,12 +47,12 @@ _BYTES = {
 
 @dataclass(frozen=True, slots=True)
 class CountRow:
-    """A row of a table of counts: the counts of a namespace, a status of registration, a source, a verdict (a key of
-    VERDICTS) or a problem. `examples`: names with the problem, each with a hint.
+    """A row of a table of counts: the counts of a namespace, a status of registration, a source, a verdict or a
+    problem.
     """
 
     name: str
-    """The namespace, status, source, verdict, or code of a problem."""
+    """The namespace, status, source, verdict (`valid`, `invalid`, `unknown`), or code of a problem."""
     occurrences: int | None
     """Number of occurrences; None for a source if the report is made without the table of occurrences."""
     classes: int
@@ -68,7 +68,7 @@ class CountRow:
 
 @dataclass(frozen=True, slots=True)
 class VariedClass:
-    """One of the classes with the most spellings."""
+    """One of the classes (a class is all spellings of one name) with the most spellings."""
 
     urn: str
     """Canonical form of the class."""
@@ -82,7 +82,7 @@ class VariedClass:
 
 @dataclass(frozen=True, slots=True)
 class MatchEnds:
-    """Numbers of matches by the byte after them, and by the number of bytes at their end that `--trim` would cut off."""
+    """Numbers of matches by how they ended."""
 
     stops: Mapping[int | None, int]
     """Number of matches by the byte after them, as a number. None is the end of the text, -1 the limit of
@@ -94,7 +94,7 @@ class MatchEnds:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Contents of the report; sequences are shown in their order."""
+    """Contents of the report of a scan; sequences are shown in their order."""
 
     version: str
     """Version of urnscan."""
@@ -113,7 +113,7 @@ class Summary:
     more_namespaces: int
     """Number of namespaces that `namespaces` leaves out."""
     statuses: Sequence[CountRow]
-    """Counts by status of registration."""
+    """Counts by status of registration, the most frequent first."""
     sizes: Mapping[int, int]
     """Number of classes by number of occurrences."""
     most_varied: Sequence[VariedClass]
@@ -133,15 +133,16 @@ class Summary:
     problems: Sequence[CountRow]
     """Counts by code of problem. A class with several codes counts in each."""
     frequent: Mapping[str, Sequence[Any]]
-    """The most frequent classes in columns, as `urnscan.report.embedded.embed` takes them: COLUMNS, `spellings` with
-    their counts, `link`, `hint`.
+    """The most frequent classes, in columns (name -> a value for each class): those of
+    `urnscan.report.embedded.COLUMNS`, `spellings` (pairs of text and count), `link` (address at a resolver) and `hint`
+    (the correct check digit, in words).
     """
     places: Sequence[Sequence[Place]] | None
     """The first places of each class in `frequent`; None if the report is made without the table of occurrences."""
     settings: Sequence[tuple[str, str]] = ()
     """Options of the scan, and their values."""
     rulebook: Rulebook = OURS
-    """The rules whose titles are shown."""
+    """The rules of namespaces whose titles are shown."""
     title: str = "URNs found"
     """Title of the page."""
 
@@ -173,7 +174,9 @@ def render(summary: Summary) -> str:
 
 
 def _stops(stops: Mapping[int | None, int]) -> list[tuple[str, int]]:
-    """Names of the bytes that ended matches, with their counts, the most frequent first."""
+    """Names of the bytes that ended matches, with their counts, the most frequent first. `stops`: byte (None: end of
+    the text, -1: limit of `--max-length`) -> number of matches.
+    """
     counts: Counter[str] = Counter()
     for byte, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):
         counts[_byte(byte)] += number
@@ -181,7 +184,7 @@ def _stops(stops: Mapping[int | None, int]) -> list[tuple[str, int]]:
 
 
 def _byte(byte: int | None) -> str:
-    """Name of a byte.
+    """Name of the byte after a match. None is the end of the text, -1 the limit of `--max-length`.
 
     >>> _byte(34), _byte(10), _byte(None), _byte(195), _byte(65)
     ('" quotation mark', 'line feed', 'end of the text', 'non-ASCII character', 'A')
@@ -195,8 +198,9 @@ def _byte(byte: int | None) -> str:
 
 
 def _shortened(varied: VariedClass) -> dict[str, Any]:
-    """The canonical form (`start`, without the `skipped` characters before and the `rest` after it) and the `spellings`
-    of a class, shortened.
+    """A class for the page, with long names cut: `start` is the part of the canonical form that is shown, after
+    `skipped` and before `rest` further characters. `spellings`: parts, count, kinds of differences, and number of
+    characters cut at the end.
     """
     # Of the canonical form, `skipped` characters are left out, `start` is shown, and `rest` characters are left out. A
     # spelling is a tuple: parts, count, kinds of differences, and number of characters left out at the end.

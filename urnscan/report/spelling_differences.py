@@ -16,9 +16,7 @@ _HEX = re.compile("%[0-9A-Fa-f]{2}")
 
 
 class SpellingPart(NamedTuple):
-    """A part of a spelling, next to the same part of the canonical form. `kind`: `same`, `left-out` (the spelling lacks
-    the part) or `other`.
-    """
+    """A part of a spelling, next to the same part of the canonical form."""
 
     text: str
     """Part of the spelling; empty if the spelling lacks the part."""
@@ -54,7 +52,8 @@ def differences(canonical: str, spelling: str) -> list[SpellingPart]:
 
 
 def ways(canonical: str, spelling: str) -> list[str]:
-    """Return the kinds of differences in words, each once, in the order of the spelling; empty if the texts are equal.
+    """Return the kinds of differences between a canonical form and a spelling in words, each once, in the order of the
+    spelling; empty if the texts are equal.
 
     >>> ways("urn:isbn:0-395%2C", "URN:ISBN:0395%2c")
     ['case of "urn"', 'case of the NID', 'characters left out', 'case of hex digits']

@@ -18,7 +18,9 @@ _FEW = 1 << 16
 
 
 class Tally:
-    """Sums of numbers by keys, for rows that come in batches, like GROUP BY and SUM in SQL."""
+    """Sums of numbers by keys, for rows that come in batches, like GROUP BY and SUM in SQL. A key is the values of one
+    column or several.
+    """
 
     def __init__(self, keys: Sequence[str], sums: Sequence[str]) -> None:
         """`keys`: names of the columns whose values, together, are the key of a row. `sums`: names of the columns of
@@ -53,12 +55,12 @@ class Tally:
 
 
 class Top:
-    """Finds the `size` rows with the greatest numbers, for rows that come in batches: by the first number, then the
-    next, then in the order of the rows.
+    """Finds the rows with the greatest numbers, for rows that come in batches: by the first number, then the next, then
+    in the order of the rows.
     """
 
     def __init__(self, size: int, numbers: int = 1) -> None:
-        """`size`: how many rows are kept. `numbers`: how many numbers each row has."""
+        """`size`: how many rows are found. `numbers`: how many numbers each row has."""
         self._size = size
         # A column for each row: the numbers, and the place as a negative number.
         self._top = np.empty((numbers + 1, 0), np.int64)
@@ -80,8 +82,8 @@ class Top:
             self._cut()
 
     def places(self) -> Numbers:
-        """Return the places (indices of rows) of the greatest rows, the greatest first; fewer than `size` if fewer were
-        added.
+        """Return the places of the rows with the greatest numbers among those added so far, the greatest first; fewer
+        than `size` if fewer were added.
         """
         self._cut()
         places: Numbers = -self._top[-1]
