@@ -26,10 +26,10 @@ _COLUMNS = ("urn", "spellings", *_VALUES)
 
 def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[list[dict[str, Any]]]:
     """Compare two tables of classes, the old one first, and yield lists of CHANGES rows, as dicts, sorted by `urn`: a
-    row for each class that came, went, or has other values.
+    row for each class that only one table has, or whose counts, spellings, validity, problems or first source differ.
 
-    Lists may be empty. Only classes that the options `nid` and `not_nid` select are compared. Raises FatalError for a
-    table that is damaged or not sorted.
+    Lists may be empty. Only classes that the options `nid` and `not_nid` select are compared; `memory` limits the bytes
+    in memory. Raises FatalError for a table that is damaged or not sorted.
     """
     for window in sorted_windows(tables, _COLUMNS, options.memory):
         old, new = (_filter(pa.concat_batches(batches), options) if batches else _NO_ROWS for batches in window)
@@ -37,7 +37,9 @@ def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[l
 
 
 def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
-    """CHANGES rows, sorted by `urn`, for the classes of a window that differ."""
+    """CHANGES rows, sorted by `urn`, for the classes of a window (rows of the two tables with URNs in the same range)
+    that differ.
+    """
     order, names, is_first = by_name(pa.concat_arrays([old.column("urn"), new.column("urn")]))
     # The name of the last row differs from that of the first row, as that of each last row from that of the next row.
     is_last = np.roll(is_first, -1)
@@ -56,7 +58,9 @@ def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
 def _changes_of_pairs(
     places: npt.NDArray[np.int64], old: pa.RecordBatch, new: pa.RecordBatch
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """For each pair of rows (row i of `old`, row i of `new`) that differs: `places[i]`, and the values that differ."""
+    """For each pair of rows (row i of `old`, row i of `new`) that differs: `places[i]`, and the values that differ,
+    with the keys `what`, `old`, `new`.
+    """
     differ = _lists_differ(old.column("spellings"), new.column("spellings"))
     for name in _VALUES:
         differ |= _are_unequal(*(decoded(rows.column(name)) for rows in (old, new)))
@@ -67,10 +71,11 @@ def _changes_of_pairs(
 
 
 def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """The values that differ in two rows of a class, as text, with the keys `what`, `old`, `new`.
+    """The values that differ in two rows of a class, as text, with the keys `what` (a column, or `spelling` and the
+    spelling), `old`, `new`.
 
-    A spelling is listed if only one row has it. If the occurrence counts of the rows are equal, a spelling whose counts
-    differ is listed, too.
+    A spelling is listed if only one row has it; its count is then `0` in the other row. If the occurrence counts of the
+    rows are equal, a spelling whose counts differ is listed, too.
     """
     for name in _VALUES:
         if old[name] != new[name]:
@@ -98,7 +103,9 @@ def _text(value: object) -> str:
 
 
 def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]:
-    """For each pair of rows, whether the spellings of the old and the new row differ. No list may be empty."""
+    """For each pair of rows, whether the spellings of the old and the new row differ, in text, count or order. No list
+    may be empty.
+    """
     lengths = [np.diff(numbers(lists.offsets)) for lists in (old, new)]
     differ: npt.NDArray[np.bool_] = lengths[0] != lengths[1]
     same = number_array(np.flatnonzero(~differ))
@@ -113,7 +120,7 @@ def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]
 
 
 def _filter(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
-    """The rows whose names the options select (`nid`, `not_nid`)."""
+    """The rows whose names the options select (`nid`, `not_nid`); all rows if both are empty."""
     if not options.leaves_out:
         return rows
     names = byte_strings(rows.column("urn"))

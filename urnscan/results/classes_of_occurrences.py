@@ -23,8 +23,8 @@ class ClassesOfOccurrences:
         """`table` is any of the tables: all must come from runs with the same options. `grouping`, which must be empty,
         groups the rows.
 
-        Raises FatalError if the table lacks the options of its run, or if the run had `--rules`, which a table does not
-        contain.
+        Raises FatalError if the table lacks the options of its run or has invalid ones, or if the run had `--rules`,
+        which a table does not contain.
         """
         if table.metadata().get("rules"):
             raise FatalError(
@@ -39,8 +39,8 @@ class ClassesOfOccurrences:
         self._last: tuple[int, str] | None = None
 
     def add(self, table: int, rows: pa.RecordBatch) -> None:
-        """Add the next rows of the table with the number `table`. The rows of a table are added in their order, and
-        tables in the order of rising numbers.
+        """Add the next rows of the table with the number `table`. The rows of a table are added in their order, in
+        which the rows of an input are neighbours, and tables in the order of rising numbers.
         """
         if not len(rows):
             return

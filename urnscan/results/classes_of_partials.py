@@ -33,7 +33,7 @@ class ClassesOfPartials:
         """`table` is any of the files: all must come from runs with the same options. `grouping`, which must be empty,
         groups the rows.
 
-        Raises FatalError for missing or invalid options, and if another version of urnscan wrote the file.
+        Raises FatalError for missing or invalid options or rules, and if another version of urnscan wrote the file.
         """
         self.options = _options(table)
         """The options of the runs that decide the rows of classes."""
@@ -46,8 +46,8 @@ class ClassesOfPartials:
         """Number of inputs of an added file whose names an earlier file has, too."""
 
     def add(self, table: TableFile, batches: Iterator[pa.RecordBatch]) -> Iterator[int]:
-        """Add all rows of the next file, while the caller iterates over the result: adds some rows, yields their
-        number, and so on.
+        """Add all rows of the next file, `table`, while the caller iterates over the result: adds some rows of
+        `batches`, yields their number, and so on. The caller must iterate up to the end.
 
         Raises FatalError for damaged rows.
         """
@@ -66,8 +66,8 @@ class ClassesOfPartials:
 
 
 def _options(table: TableFile) -> Options:
-    """The options that decide the rows of classes. Raises FatalError for a file that is damaged, or of another version
-    of urnscan.
+    """The options of the run of a partial result that decide the rows of classes. Raises FatalError if they are missing
+    or invalid, or if another version of urnscan wrote the file.
     """
     metadata = table.metadata()
     if metadata.get("version") != __version__:
@@ -87,7 +87,9 @@ def _options(table: TableFile) -> Options:
 
 
 def _whole_classes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Regroup the rows into batches of whole classes, as only the first row of a class has the number of sources."""
+    """Regroup sorted rows into batches of whole classes, as only the first row of a class has the number of sources. No
+    batch may be empty.
+    """
     pending: list[pa.RecordBatch] = []
     for rows in batches:
         begin = int(np.flatnonzero(_heads(rows))[-1])
@@ -107,8 +109,8 @@ def _heads(rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
 
 
 def _is_sound(rows: pa.RecordBatch, names: Collection[int], most_inputs: int) -> bool:
-    """Whether rows of whole classes are as `urnscan --partial` writes them; `names` are the inputs whose names are
-    known.
+    """Whether rows of whole classes are as `urnscan --partial` writes them; `names` are the numbers of the inputs whose
+    names are known. Numbers of inputs must be below `most_inputs`.
     """
     urn = rows.column("urn")
     heads = _heads(rows)

@@ -21,7 +21,7 @@ class Difference:
     after all `rows` were read.
 
     The constructor opens the files. It raises FatalError if a file cannot be read, is not a single table of classes, or
-    is one of `outputs`.
+    is one of `outputs`; also for a table of clusters.
     """
 
     old: str
@@ -51,8 +51,8 @@ class Difference:
             yield f"{difference}: names may differ for that reason alone"
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """Yield CHANGES rows (one for each class that differs), sorted by `urn`, and count them in `counts`; nothing if
-        no class differs. Raises FatalError for a damaged table.
+        """Yield CHANGES rows (one for each class that differs), sorted by `urn`, and add their numbers to `counts`, so
+        call it once. Yields nothing if no class differs. Raises FatalError for a damaged table.
         """
         for changes in changed_classes(self._tables, self.options):
             for change in changes:

@@ -28,7 +28,8 @@ _MOST_ROWS, _FEWEST_ROWS = 1 << 17, 64
 
 
 def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
-    """Number of rows of a table that are read at once if `tables` tables share `memory` bytes: from 64 to 131,072.
+    """Number of rows of a table that are read at once if `tables` tables share `memory` bytes: from 64 to 131,072. Most
+    of the memory is left for what is made of the rows.
 
     `row_bytes`: approximate number of bytes of a row in memory.
     """
@@ -38,10 +39,12 @@ def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
 def sorted_windows(
     tables: Sequence[TableFile], columns: Sequence[str], memory: int
 ) -> Iterator[list[list[pa.RecordBatch]]]:
-    """Read the columns of several tables of classes side by side, and yield window after window: for each table, a list
-    of batches with all its rows whose `urn` is between two limits. `memory`: bytes for the rows of all tables.
+    """Read the columns of several tables of classes side by side, and yield window after window: for each table, in
+    order, a list of batches (perhaps empty) with all its rows whose `urn` is between two limits, the same for all
+    tables. Later windows have higher URNs. `memory`: bytes for the rows of all tables, and for what is made of them.
 
-    Raises FatalError for a damaged table, and for one that is not sorted by `urn` or has a URN twice.
+    `columns` must contain `urn`. Raises FatalError for a damaged table, and for one that is not sorted by `urn` or has
+    a URN twice.
     """
     most = [rows_at_once(memory, len(tables), table.row_bytes) for table in tables]
     return windows(
@@ -101,7 +104,7 @@ class _SortedTable:
             self.last = _bytes(keys, len(rows) - 1)
 
     def take(self, limit: bytes | None) -> list[pa.RecordBatch]:
-        """Remove the pending rows up to the key `limit`, and return them; with None, all pending rows."""
+        """Remove the pending rows whose `urn` is at most `limit`, and return them; with None, all pending rows."""
         batches: list[pa.RecordBatch] = []
         while self._pending:
             rows = self._pending[0]
@@ -121,7 +124,8 @@ class _SortedTable:
 
 def by_name(urns: pa.StringArray) -> tuple[RowNumbers, pa.StringArray, npt.NDArray[np.bool_]]:
     """Sort URNs in the order of their bytes; equal ones keep their order. Returns the row numbers in the new order, the
-    URNs in that order, and whether each of them differs from the one before it.
+    URNs in that order, and whether each of them differs from the one before it (True for the first). All must begin
+    with `urn:`.
     """
     names = byte_strings(urns)
     order = argsort_pairs(SCHEME, names, (np.zeros(0, np.uint8), np.zeros(len(urns) + 1, np.int32)))

@@ -49,9 +49,7 @@ KINDS = ("classes", "occurrences", PARTIAL_RESULTS)
 
 @dataclass
 class MergeReport:
-    """Result of a merge of tables: counts, and how the result may differ from a single run over all inputs. `inexact`
-    counts classes whose spellings are not exact, `shared` classes (of partial results: inputs) that may count twice.
-    """
+    """Result of a merge of tables: counts, and how the result may differ from a single run over all inputs."""
 
     kind: str
     """Kind of the tables: classes, occurrences or partial results."""
@@ -78,7 +76,10 @@ class MergeReport:
     unfinished: Sequence[str] = ()
     """Names of outputs in the merged folders of which only an interrupted run is kept: they are not in the result."""
     trimmable: int = 0
-    """Number of occurrences that `trim` would have changed, in all runs; so also the next three."""
+    """Number of occurrences, in all runs, that `trim` would have changed. The next three count those with components of
+    RFC 8141 in their names, those that go on in RFC 8141, and those that are followed by other text that looks like a
+    part of the URN.
+    """
     components_in_names: int = 0
     longer_in_rfc8141: int = 0
     cut_short: int = 0
@@ -92,8 +93,8 @@ class MergeReport:
     """Duration in seconds."""
 
     def remarks(self) -> Iterator[str]:
-        """Yield messages for people: about `inexact` and about `shared`, about `failures`, and about `unfinished`. A
-        number that is 0 has no message.
+        """Yield messages for people: about `failures`, `unfinished`, `inexact` and `shared`, in this order. A number
+        that is 0 has no message.
         """
         if self.failures:
             yield f"{counted(self.failures, 'failure')} in the runs of {_first(self.failed)}; see their messages"
@@ -118,18 +119,19 @@ class MergeReport:
 
 
 def _first(names: Sequence[str]) -> str:
-    """The first five names, and the number of the others."""
+    """The first five names, and the number of the others, as one text."""
     others = [f"{len(names) - 5:,} more"] if len(names) > 5 else []
     return ", ".join([*names[:5], *others])
 
 
 class Merge:
-    """A merge of tables: the constructor opens them, `run` merges them and passes the rows of the result on. After
-    `run`, `report` and `metadata` are complete.
+    """A merge of tables: the constructor opens them, `run`, which is called once, merges them and passes the rows of
+    the result on. After `run`, `report` and `metadata` are complete.
     """
 
     def __init__(self, names: Sequence[str], outputs: Sequence[str], *, memory: int, jobs: int) -> None:
-        """`names` are names of files, folders and patterns; `outputs` are the files that will be written.
+        """`names` are names of files, folders (the Parquet files and partial results in them) and patterns; `outputs`
+        are the files that will be written.
 
         `memory`: bytes for rows; `jobs`: threads. Raises FatalError if there is no table, if a table cannot be read or
         merged, is also an output or is named twice, if there are several kinds of tables, and if options of runs
@@ -233,7 +235,9 @@ class Merge:
     def _classes_of_occurrences(
         self, grouping: Grouping | None, sink: Sink | None, progress: Progress
     ) -> Iterator[pa.RecordBatch]:
-        """Give the occurrences to the sink, if there is one; then return their classes, or nothing without a grouping."""
+        """Read all tables: give the occurrences to the sink, if there is one, and add them to the grouping. Then return
+        an iterator of their classes, empty without a grouping.
+        """
         classes = None if grouping is None else ClassesOfOccurrences(self._tables[0], grouping)
         for number, table in enumerate(self._tables):
             for rows in self._rows_of(table, OCCURRENCES):
@@ -248,7 +252,7 @@ class Merge:
     def _rows_of(self, table: TableFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """Rows of a table that is read alone, in the types of the schema. Raises FatalError for a damaged table.
 
-        Occurrences of the second edition get the columns VERDICT.
+        For OCCURRENCES that lack the columns VERDICT (second edition), these are calculated.
         """
         is_earlier = schema is OCCURRENCES and table.lacks(*VERDICT)
         stored = [field for field in schema if not (is_earlier and field.name in VERDICT)]
@@ -264,7 +268,9 @@ class Merge:
 
 
 def _grouped(added: ClassesOfOccurrences | ClassesOfPartials, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """CODED_CLASSES rows, sorted by `urn`, of all rows that were added. `progress` gets the stage "grouping"."""
+    """CODED_CLASSES rows, sorted by `urn`, of all rows that were added to `added`. `progress` gets the stage
+    "grouping".
+    """
     progress.on_stage(Stage("grouping", added.grouping.complete(), ROWS))
     in_rows = partial(class_rows, names=added.names, level=added.options.level)
     return added.grouping.classes(in_rows, progress.on_progress, get_syntax(added.options.syntax))

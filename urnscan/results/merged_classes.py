@@ -39,8 +39,8 @@ class Merged(NamedTuple):
 
 
 def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
-    """Merge the rows of tables of classes (CLASSES rows, all of the first table first) to one row for each `urn`. In
-    each table a `urn` has one row. `batches` must not be empty.
+    """Merge the rows of tables of classes (CLASSES rows, all of the first table first) to one row for each `urn`,
+    sorted. In each table a `urn` has one row. `batches` must not be empty.
 
     Counts are added, spellings and problems are combined. If several tables have a class, the `first_…` columns, and
     the columns that follow from the name (such as `nid`), are those of the first of these tables.
@@ -61,8 +61,8 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
 def _merge_several(
     rows: pa.RecordBatch, heads: RowNumbers, several: Integers, parts: pa.RecordBatch, starts: Integers
 ) -> Merged:
-    """Merge classes, whose first rows in `rows` are `heads`. The classes at the indices `several` of `heads` have
-    several rows: `parts`, class by class, each from an index in `starts` on.
+    """Merge all classes, of which each has its first row in `rows` at an index in `heads`. The classes at the indices
+    `several` of `heads` have several rows: `parts`, class by class, each from an index in `starts` on.
     """
     spellings = _group_spellings(parts)
     listed, counted = numbers(spellings.column("spelling_count")), numbers(parts.column("spelling_count"))
@@ -93,7 +93,9 @@ def _merge_several(
 
 
 def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
-    """Group the listed spellings into GROUPED rows; only the columns `spellings` and `spelling_count` are meaningful."""
+    """Group the listed spellings of the rows `parts`, sorted by `urn`, into a GROUPED row for each `urn`; only the
+    columns `spellings` and `spelling_count` are meaningful.
+    """
     lists = parts.column("spellings")
     listed = lists.flatten()
     urns = parts.column("urn").take(pc.list_parent_indices(lists))
@@ -116,7 +118,9 @@ def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
-    """The problems of each class: the codes in any of its rows, as in `nss-grammar; nul-octet`."""
+    """The problems of each class: the codes in any of its rows, as in `nss-grammar; nul-octet`; null if there are none.
+    `starts`: index of the first row of each class in the column.
+    """
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     known = coded.dictionary.to_pylist()
     codes = sorted({code for problems in known if problems for code in problems.split("; ")})
@@ -130,7 +134,9 @@ def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
 
 
 def _count_shared(sources: pa.Array, starts: Integers) -> int:
-    """Number of classes with the same first source in several of their rows."""
+    """Number of classes with the same first source in several of their rows. `starts`: index of the first row of each
+    class in the column.
+    """
     coded = sources if pa.types.is_dictionary(sources.type) else sources.dictionary_encode()
     class_of_row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(sources)))
     pairs = class_of_row * (len(coded.dictionary) + 1) + np.asarray(coded.indices.to_numpy())

@@ -78,7 +78,7 @@ def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
 
 
 def _options_of(table: TableFile) -> dict[str, Any]:
-    """The metadata of a table, with the options that only a partial result has."""
+    """The metadata of a table, with the options that only a partial result has as further entries."""
     metadata = table.metadata()
     more: dict[str, Any] = metadata.pop(OF_PARTIAL, {})
     return metadata | more
@@ -129,7 +129,8 @@ def _paths(names: Sequence[str]) -> Iterator[str]:
 
 def unfinished(names: Sequence[str]) -> list[str]:
     """Return the outputs of which an interrupted run is kept for --resume, sorted: those in the folders `names`, those
-    that fit the patterns, and those with the names of the files. Example: `["parts"]` -> `["parts/0001.partial"]`.
+    that fit the patterns, and those with the names of the files. Only outputs on this machine are looked for. Example:
+    `["parts"]` -> `["parts/0001.partial"]`.
     """
     found = set()
     for name in names:
@@ -141,8 +142,8 @@ def unfinished(names: Sequence[str]) -> list[str]:
 
 
 def _check_edition(table: TableFile) -> None:
-    """Raise FatalError for a table that cannot be merged, for example without metadata of a whole run, or of an
-    unsuitable edition.
+    """Raise FatalError for a table that cannot be merged: without the metadata of a run, of an unsuitable edition
+    (version of the columns), or a part of a folder that Spark wrote.
     """
     metadata = table.metadata()
     if Path(table.path).with_name(OF_FOLDER).exists():

@@ -43,7 +43,8 @@ class Failures:
         self._counts: Counter[type[SourceError]] = Counter()
 
     def add(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Report a failure or a note about the input with the number `place`, from 0 (or NO_PLACE), and the given name.
+        """Report a failure or a note about the input with the number `place`, from 0 (or NO_PLACE, for an argument
+        without inputs), and the given name.
 
         Errors about the same input come one after another: an error about another input first calls `finish`. Of a kind
         only the first 20 in an input are reported; `finish` reports the number of the others. Notes with `together` are
@@ -65,7 +66,8 @@ class Failures:
             self._report(error)
 
     def finish(self) -> None:
-        """End the current input: report the number of its failures and notes that were only counted, if any.
+        """End the current input: report the number of its failures and notes beyond the first 20 of a kind, if any. To
+        be called once more after the last input.
 
         With `strict`, raises FatalError if these are failures.
         """

@@ -19,7 +19,7 @@ def groupings(pool: Pool, spill_folder: Path | None, stack: ExitStack) -> Callab
     argument of the function is the maximum bytes of rows in memory.
 
     More rows are spilled (moved) to a new folder in `spill_folder`; None: in the system's folder for temporary files.
-    The new folder is removed when `stack` is closed, so groupings must not be used later.
+    The folder is made when it is needed, and removed when `stack` is closed, so groupings must not be used later.
     """
     folder = SpillFolder(spill_folder)
     stack.callback(folder.remove)

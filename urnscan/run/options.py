@@ -108,7 +108,8 @@ class Options:
     )
     """Number of threads; for large dumps of records, of processes."""
     memory: int = 10**9
-    """Maximum bytes of memory that grouping uses before it spills rows to disk; also as text, such as "500MB"."""
+    """Maximum bytes of memory that grouping uses for rows before it spills them to disk; also as text, such as "500MB".
+    """
     strict: bool = False
     """Whether the first input that cannot be read ends the run."""
 
@@ -165,7 +166,7 @@ class Options:
 
     @property
     def selection(self) -> Selection:
-        """The options `include`, `exclude` and `follow` as a record, which says which files in a folder are inputs."""
+        """The options `include`, `exclude` and `follow` as a record, which decides which files in a folder are inputs."""
         return Selection(self.include, self.exclude, self.follow)
 
     @cached_property
@@ -177,8 +178,9 @@ class Options:
         return Reading(self.encoding, self.column, limits, where, filters)
 
     def metadata(self) -> dict[str, Any]:
-        """Metadata of outputs, a dict for JSON: the version, the edition (version of the columns) of the tables, most
-        options that change the result, and the digest of custom rules (None without custom rules).
+        """Metadata of outputs, a dict for JSON: the version, the edition (version of the columns) of the tables, the
+        options that change what is found (but not those that decide how inputs are decoded and limited), and the digest
+        of custom rules (None without custom rules).
         """
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
         metadata = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
@@ -194,9 +196,9 @@ class Options:
         return more | {"rules_text": self.level.rulebook.text}
 
     def identity(self) -> dict[str, Any]:
-        """All values that change the result of an input, by name: the version, the columns of OCCURRENCES, and all
-        options except those about the choice of inputs, speed, memory and `strict`. `rules` is the digest of custom
-        rules.
+        """All values that change the result of an input, by name, not all of them ready for JSON: the version, the
+        columns of OCCURRENCES, and all options except those about the choice of inputs, threads, memory and `strict`.
+        `rules` is the digest of custom rules (None without custom rules).
         """
         without_effect = ("include", "exclude", "follow", "jobs", "memory", "strict")
         names = (field.name for field in fields(self) if field.name not in without_effect)
@@ -248,7 +250,7 @@ def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value th
 
 def _as_bytes(name: str, value: object) -> object:
     """The size in bytes that a text such as "2GB" means; a value that is not a str is unchanged. Raises ArgumentError
-    for another text.
+    for a text that is not a size. `name`: name of the option, for the message.
     """
     try:
         return bytes_of(value) if isinstance(value, str) else value
@@ -262,7 +264,7 @@ def read_options(parameters: Mapping[str, Any], *kinds: type, without: Collectio
 
     Fields in `without`, or without a parameter, keep their defaults; other parameters are ignored. If the default of a
     field is calculated for each record (`jobs`), None means this default. Raises ArgumentError for a wrong value, and
-    FatalError as `Options` does.
+    the FatalErrors of the classes, such as for an unknown encoding.
     """
     records = []
     for kind in kinds:
@@ -288,7 +290,8 @@ Named: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def named_inputs(inputs: Iterable[Named]) -> tuple[str, ...]:
-    """The names of inputs that a caller passes, in order, with the home folder instead of a `~` at the beginning.
+    """The names of inputs (paths, patterns, URLs, `-`) that a caller passes, in order, with the home folder instead of
+    a `~` at the beginning.
 
     A list or a tuple is replaced by its elements. Raises ArgumentError if there is no input, a name is empty, or a
     value cannot be an input. Whether an input exists is not checked.

@@ -37,6 +37,7 @@ _COMPRESSED = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", compression_le
 
 class Sums:
     """Splits the rows of a worker by ranges of canonical forms (keys), so that another worker can group each range.
+    Each range has a number, from 0.
 
     If many rows have equal keys, they are added up first to a row for each spelling, so that fewer rows are exchanged.
     """
@@ -51,8 +52,8 @@ class Sums:
         """Add SINGLE rows (one for each occurrence), in input order; `names` maps the numbers of their inputs, from 0,
         to names. The result is a generator, so the rows are added only when it is iterated.
 
-        Usually yields nothing. If many rows remain pending, even after rows of a name are added up, yields and forgets
-        them, as `end` does.
+        Usually yields nothing. If many rows remain pending, even after rows of a name are added up, yields all pending
+        rows, split by range, and forgets them.
         """
         self._pending.append(rows)
         self._names.update(names)
@@ -86,7 +87,9 @@ class Sums:
 
 
 def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
-    """Whether many rows have equal keys, by a trial with about a sixteenth of them. True for fewer than 4,096 rows."""
+    """Whether many rows (SINGLE or PARTIAL) have equal keys, so that adding up saves at least a tenth, by a trial with
+    about a sixteenth of them. True for fewer than 4,096 rows, without a trial.
+    """
     if rows.num_rows < _TRIED * _KEYS:
         return True
     urns = byte_strings(rows.column("urn"))
@@ -141,7 +144,7 @@ def names_of(rows: pa.RecordBatch) -> dict[int, str]:
 
 def renumbered(rows: pa.RecordBatch, earlier: int) -> pa.RecordBatch:
     """Return the rows with `earlier` added to the numbers of inputs in the columns `first_source` and `last_source`.
-    `earlier`: how many inputs the earlier files have.
+    `earlier`: how many inputs come before those of the rows.
     """
     for name in ("first_source", "last_source") if earlier else ():
         index = rows.schema.get_field_index(name)

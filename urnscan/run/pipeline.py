@@ -44,9 +44,7 @@ _NO_PROGRESS = Progress()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Destinations of the results of a run. Only tables that have a sink (a function for their rows) are made. `names`
-    gets the names of inputs that were read; `paths` are the files that the run writes.
-    """
+    """Destinations of the results of a run. Only tables that have a sink (a function for their rows) are made."""
 
     occurrences: Sink | None = None
     """Gets OCCURRENCES rows."""
@@ -59,7 +57,7 @@ class Outputs:
     rejects: Sink | None = None
     """Gets REJECTS rows."""
     names: Callable[[Sequence[str]], object] | None = None
-    """Gets the names of inputs that were read, in order, after all rows of these inputs."""
+    """Gets the names of inputs that were read, in order, some at each call, after all rows of these inputs."""
     paths: Collection[str] = ()
     """Files that the run writes, and so must not read."""
     spill_folder: Path | None = None
@@ -71,7 +69,7 @@ class Outputs:
 
     @property
     def tables(self) -> list[str]:
-        """Names of the tables that are made: among `occurrences`, `classes` and `rejects`.
+        """Names of the tables that are made, in this order: `occurrences`, `classes`, `rejects`.
 
         `classes` is also for `partial` and `frequencies`.
         """
@@ -82,7 +80,7 @@ class Outputs:
 
 @dataclass
 class Report:
-    """Counts and failures of a run. `joinable`: how many fewer classes `equivalence="namespace"` would make."""
+    """Counts and failures of a run."""
 
     inputs: int = 0
     """Number of inputs that were read, wholly or in part."""
@@ -129,7 +127,9 @@ class Report:
 
     @classmethod
     def of(cls, counts: Counts, errors: Iterable[SourceError], options: Options) -> Self:
-        """Make the report of a run, from counts, and from failures and notes (`errors`)."""
+        """Make the report of a run, from counts, and from failures and notes (`errors`), in order. `classes`,
+        `untrimmed`, `joinable` and `seconds` keep their defaults.
+        """
         report = cls(**asdict(counts))
         for error in errors:
             if isinstance(error, SourceNote):
@@ -149,7 +149,9 @@ class Report:
         return counts + html_failures(self.failures, self.notes)
 
     def metadata(self, options: Options) -> dict[str, Any]:
-        """Metadata of the outputs, a dict for JSON: those of the options, and most counts of this report."""
+        """Metadata of the outputs, a dict for JSON: those of the options, and under "counts" most counts of this
+        report.
+        """
         counts = {"inputs": self.inputs, "failures": count_of(self.failures), "notes": count_in_metadata(self.notes)}
         names = "byte_count occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()
         names += "left_out classes rejects".split()
@@ -159,11 +161,13 @@ class Report:
 def run(
     inputs: Sequence[Argument], options: Options, outputs: Outputs = Outputs(), progress: Progress = _NO_PROGRESS
 ) -> Report:
-    """Scan the inputs, call the sinks of `outputs` with the rows of their tables, and return counts and failures.
+    """Scan the inputs, call the sinks of `outputs` with the rows of their tables, in the thread of the caller, and
+    return counts and failures.
 
     `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (called in the
     threads that read, one call at a time), and the stage "grouping". Raises FatalError if all inputs fail, if an output
-    is also an input, or, with `strict`, if an input could not be read. Raises the errors of sinks.
+    is also an input, if a list of inputs cannot be read, or, with `strict`, if an input could not be read. Raises the
+    errors of sinks.
     """
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
@@ -216,7 +220,7 @@ def run(
 
 
 class _Classes(NamedTuple):
-    """A batch of classes, as rows for the outputs. `number` is the number of classes."""
+    """A batch of classes, as rows for the outputs."""
 
     number: int
     partial: pa.RecordBatch | None = None
@@ -232,8 +236,8 @@ def _classes(
     outputs: Outputs,
     on_rows: Callable[[int], object],
 ) -> Iterator[_Classes]:
-    """Yield all classes in batches, each after the outputs got its rows. `on_rows` gets the numbers of rows that were
-    added up.
+    """Yield all classes in batches, each after the outputs got its rows; nothing without a grouping in `results`.
+    `on_rows` gets the numbers of rows that were added up.
     """
     grouping = results.grouping
     if grouping is not None and outputs.frequencies is not None:
@@ -266,7 +270,9 @@ def _classes(
 
 
 def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskResult]:
-    """Yield the pieces of a task: Begun, then kept pieces of an earlier run, or new pieces."""
+    """Yield the pieces of the result of a task: Begun, then those that `shards` has kept from an earlier run, or else
+    new pieces of the worker.
+    """
     part_of = task.place if isinstance(task, FilePart) else None
     if shards is None:
         yield Begun(part_of)
@@ -301,7 +307,9 @@ class _Results:
         self._names_read: list[str] = []
 
     def add(self, piece: TaskResult) -> None:
-        """Add the next piece. Raises FatalError, and the errors of sinks."""
+        """Add the next piece, in the order of the tasks: store it, give its rows to the sinks, and add its counts.
+        Raises FatalError, and the errors of sinks.
+        """
         if self._outputs.shards is not None:
             self._outputs.shards.add(piece)
         match piece:
@@ -328,7 +336,9 @@ class _Results:
                 self._lines += piece.lines
 
     def finish(self) -> None:
-        """End the run. Raises FatalError, and the errors of outputs."""
+        """Report what is pending (names of inputs, numbers of failures) after the last piece. Raises FatalError, and
+        the errors of outputs.
+        """
         self._finish_inputs()
         self._failures.finish()
 
