@@ -58,9 +58,7 @@ _Shard = Mapping[str, Any]
 
 
 class Stamp(NamedTuple):
-    """Identity of a task (inputs, or a part of an input, for a thread), by which a later run recognises the task.
-    `unmarked`: number of its URLs without a mark that shows whether the object has changed.
-    """
+    """Identity of a task (inputs, or a part of an input, for a thread), by which a later run recognises the task."""
 
     text: str
     """Digest of the number of the first input, and of the inputs: files with their sizes and times, URLs with a mark (a
@@ -70,7 +68,7 @@ class Stamp(NamedTuple):
     byte_count: int
     """Number of bytes to read for the task; 0 if `text` is empty."""
     unmarked: int = 0
-    """Number of URLs in the task without a mark."""
+    """Number of URLs in the task without a mark, so that nobody knows whether the object has changed."""
 
 
 _UNKNOWN = Stamp("", 0)
@@ -121,10 +119,10 @@ class Shards:
     def __init__(
         self, output: Path, meaning: Mapping[str, Any], *, resume: bool, force: bool = False, name: str = ""
     ) -> None:
-        """`meaning` has all values that change the result of a task: options and version. `name` is the name of the
-        output in messages. With `resume`, shards of an earlier run with the same meaning are used. Other shards of
-        earlier runs are removed; but if such a run had `resume` or took 10 seconds, FatalError is raised unless `force`
-        is given.
+        """`output` is the file next to which shards are stored. `meaning` has all values that change the result of a
+        task: options and version. `name` is the name of the output in messages. With `resume`, shards of an earlier run
+        with the same meaning are used. Other shards of earlier runs are removed; but if such a run had `resume` or took
+        10 seconds, FatalError is raised unless `force` is given.
 
         Also raises FatalError if another run writes shards there now (not with `force` alone), and, with `resume`, if
         the shards cannot be read. Without an error in these cases, this run stores nothing.
@@ -200,7 +198,7 @@ class Shards:
 
     def find(self, task: str) -> _Shard | None:
         """The shard of the task with this stamp (`Stamp.text`), for `pieces`; None if no earlier run has left a shard,
-        or if the shard is damaged. The shard is no longer counted in `unused`.
+        or if its rows are damaged. The shard is no longer counted in `unused`.
         """
         if task not in self._index:
             return None
@@ -215,7 +213,9 @@ class Shards:
         return shard if is_whole else None
 
     def pieces(self, shard: _Shard) -> Iterator[TaskResult]:
-        """Yield the pieces of the result in a shard, as the earlier run got them: ResultRows, then Done."""
+        """Yield the pieces of the result in a shard that `find` returned, as the earlier run got them: ResultRows, then
+        Done, which has no names of inputs.
+        """
         for piece in shard["pieces"]:
             rows = {table: _batch(_bytes(self._rows, start, size)) for table, (start, size, _) in piece["rows"].items()}
             names = {int(place): name for place, name in piece["names"].items()}
@@ -262,14 +262,18 @@ class Shards:
             self._is_off = True
 
     def drop(self) -> None:
-        """Remove all shards, of this run and of earlier runs, from the disk."""
+        """Remove all shards, of this run and of earlier runs, from the disk, and release the folder; nothing if this
+        run has not opened the folder.
+        """
         self._index, self._unused, self._new_shards = {}, set(), 0
         if self._files is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self._close()
 
     def _open(self) -> None:
-        """Open the files, or create them. Raises OSError; BlockingIOError if another run has opened them."""
+        """Open and lock the files, after making them if they are missing. Raises OSError; BlockingIOError if another
+        run has opened them.
+        """
         with contextlib.suppress(FileExistsError):
             self._folder.mkdir(0o700)
         status = self._folder.lstat()
@@ -289,7 +293,8 @@ class Shards:
             self._files = None
 
     def _read(self) -> bool:
-        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows.
+        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows. If the
+        first line is damaged, all is removed.
 
         Returns whether that run has left shards, and was not short.
         """
@@ -315,7 +320,9 @@ class Shards:
         return self._is_marked and bool(self._index)
 
     def _discard(self, *, is_lasting: bool, force: bool) -> None:
-        """Remove the shards of an earlier run. Raises FatalError if that run was not short, except with `force`."""
+        """Remove the shards of an earlier run. Raises FatalError if that run was not short (`is_lasting`), except with
+        `force`.
+        """
         if is_lasting:
             when = time.strftime("%Y-%m-%d %H:%M", time.localtime((self._folder / _LINES).stat().st_mtime))
             work = f"the work of an earlier run on {self._bytes_of(self._index):,} bytes, interrupted at {when},"
@@ -352,7 +359,7 @@ class Shards:
                 (self._folder / _LASTING).touch()
 
     def _keep(self, piece: ResultRows) -> Mapping[str, Any]:
-        """Write the rows of a piece; returns the entry of the piece for the line of JSON."""
+        """Write the rows of a piece; returns the entry of the piece for the line of JSON. Raises OSError."""
         rows = {}
         for table in _TABLES:
             batch = getattr(piece, table)

@@ -50,7 +50,7 @@ class SmallTexts:
         self.clear()
 
     def clear(self) -> None:
-        """Remove all texts, so that the buffer is empty."""
+        """Remove all texts, so that the buffer is empty. To be called after the texts were scanned."""
         self.filled = 0
         # The number of the last text whose encoding was asked for, and the pattern of its characters.
         self._declaring: tuple[int, re.Pattern[bytes] | None] = (-1, None)
@@ -72,7 +72,8 @@ class SmallTexts:
         return self.filled > self._full_from or len(self.starts) >= _TEXTS
 
     def add(self, read_into: Callable[[memoryview], int], origin: Origin) -> bool:
-        """Add a text, read up to the end, and return True; False if the buffer is full before the end.
+        """Add a text, read up to the end, and return True; False if the buffer is full before the end. `read_into`
+        writes the next bytes to a memoryview, and returns their number, 0 at the end. Precondition: not `is_full`.
 
         Raises the SourceError of `read_into`. After False and after an error, `take_open` must be called: it removes
         the bytes that were read, and returns them.
@@ -98,13 +99,13 @@ class SmallTexts:
         return read_together(files.between(first, last), room, separator=self._separator, full=full, doubts=doubts)
 
     def following(self, start: int, count: int) -> bytes:
-        """A copy of `count` bytes of the files that `read` has read and `add_read` has not yet added; `start` is an
-        offset in the free space of the buffer.
+        """A copy of `count` bytes of the files that `read` has read and `add_read` has not yet added. `start` is their
+        offset after the bytes in use; each file is followed by a separator.
         """
         return self.text[self.filled + start : self.filled + start + count].tobytes()
 
     def add_read(self, lengths: npt.NDArray[np.int64], place: int, names: Sequence[str]) -> None:
-        """Add the first `len(names)` files that `read` has read, at least one, as texts of the buffer.
+        """Add the first `len(names)` files that the last `read` has read, at least one, as texts of the buffer.
 
         `lengths` has the number of bytes of each, `names` its name, and `place` is the number of the first file among
         the inputs, from 0.
@@ -124,8 +125,8 @@ class SmallTexts:
         return self.filled + len(texts.data) + len(texts) < len(self.text)
 
     def add_texts(self, texts: Texts, origin: Origin) -> int:
-        """Add texts of an archive; returns the sum of their bytes. Precondition: `has_room` is true. `origin` is the
-        origin of the archive.
+        """Add texts of an archive; returns the sum of their bytes. Precondition: `has_room(texts)` is true. `origin` is
+        the origin of the archive.
         """
         data, count = read_only(np.frombuffer(texts.data, np.uint8)), len(texts)
         join(data, texts.starts, texts.ends, self._separator, self.text[self.filled :])
@@ -159,7 +160,9 @@ class SmallTexts:
         return self._declaring[1]
 
     def take_open(self) -> bytes:
-        """Remove and return the beginning of a text that `add` did not read up to the end."""
+        """Remove and return the beginning of a text that `add` did not read up to the end. To be called at once after
+        this `add`.
+        """
         beginning = self.text[self._open : self.filled].tobytes()
         self.filled = self._open
         return beginning

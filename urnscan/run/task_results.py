@@ -50,9 +50,7 @@ _numbers = attrgetter(*(field.name for field in fields(Counts)))
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The first piece of the results of a task (inputs, or a part of an input, for a thread). `part_of`: number of the
-    huge file of which the task is a part; None for another task.
-    """
+    """The first piece of the results of a task (inputs, or a part of an input, for a thread)."""
 
     part_of: int | None = None
     """If the task is a part of a huge file: the number of this file among the inputs, from 0; else None. Each part
@@ -95,10 +93,10 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The last piece of the results of a task. `lines`: number of LF bytes of a part of a huge file; else 0."""
+    """The last piece of the results of a task."""
 
     counts: Counts = Counts()
-    """Counts of inputs, bytes, and names left out."""
+    """Counts of inputs, bytes, and names left out; the others are 0."""
     lines: int = 0
     """Number of LF bytes in the task, if the task is a part of a huge file; else 0."""
     names: Sequence[str] = ()

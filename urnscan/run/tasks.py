@@ -27,9 +27,7 @@ Argument = str | PathList | RecordIndex
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Sizes by which inputs are split into tasks: minimum bytes of a part of a huge file, bytes of small texts that are
-    scanned together, and maximum number of files of a task.
-    """
+    """Sizes by which inputs are split into tasks."""
 
     part: int = 8 << 20
     """Minimum bytes of a part of a huge file."""
@@ -48,7 +46,9 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """A task: neighbouring inputs; small files are together in a `Listed`. `place`: number of the first, from 0."""
+    """A task: neighbouring inputs; small files are together in a `Listed`. `place`: number of the first among the
+    inputs of the run, from 0.
+    """
 
     place: int
     inputs: tuple[Listed | Input, ...]
@@ -98,8 +98,11 @@ def plan_size(inputs: Sequence[Argument], options: Options, outputs: Collection[
 
 def tasks(inputs: Sequence[Argument], options: Options, outputs: Collection[str], sizes: Sizes) -> Iterator[Task]:
     """Yield the tasks of a run, each for a thread, in the order of the inputs: small files together, large in parts.
+    Inputs are searched while the caller iterates.
 
-    An error about an argument or input is yielded as a task. `outputs`, and FatalError, as in `run_inputs`.
+    An error about an argument or input, or a note, is yielded as a task. `outputs` are the paths and URLs that the run
+    writes; those in a folder or list are left out. Raises FatalError if an argument names an output, if an output is a
+    file that urnscan did not write, and if a list of inputs cannot be read.
     """
     group: list[Listed | Input] = []
     files = byte_count = place = 0
@@ -140,7 +143,9 @@ def _join_files(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
 
 
 def _tasks_of_one(place: int, entry: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
-    """Yield the tasks of an input that is large, or of unknown size."""
+    """Yield the tasks of an input that is large, or of unknown size: its parts if it can be split, otherwise a single
+    task; or the error if it cannot be opened. `place`: number of the input, from 0.
+    """
     part = sizes.part_of(entry.size or 0)
     can_be_split = separators(options.recover) is not None
     try:
@@ -162,8 +167,8 @@ def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection
     arguments name is yielded once.
 
     `outputs` are the paths and URLs that the run writes. An output that is found in a folder, by a pattern or in a list
-    is left out, with a note (SourceNote) at the end. Raises FatalError if urnscan did not write the file that is there,
-    if an argument names an output, and if a list of inputs cannot be read.
+    is left out, with a note (SourceNote) at the end. Raises FatalError if an argument names an output, if a file that
+    is found is an output and urnscan did not write it, and if a list of inputs cannot be read.
     """
     return one_by_one(_find_inputs(inputs, options, outputs))
 
@@ -171,7 +176,9 @@ def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection
 def _find_inputs(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 ) -> Iterator[Listed | Input | SourceError]:
-    """Yield the inputs of `run_inputs`; many neighbouring files are a single `Listed`."""
+    """Yield the inputs, errors and notes of `run_inputs`, with the same arguments and FatalErrors; but many
+    neighbouring files of a folder are a single `Listed`.
+    """
     output_places = frozenset(map(real_place, outputs))
     foreign = [place for place in output_places if Path(place).is_file() and not is_result(place)]
     for argument in inputs if output_places else ():

@@ -43,7 +43,7 @@ def in_order(
     `new_worker()` is called in each thread; it returns the function that yields the results of a task. `bytes_of` gives
     the number of bytes of a result in memory: many small results may wait, and few large ones. An error of a task, a
     worker or `tasks` is raised by this iterator, after the results before. The threads stop after an error, and when
-    this iterator is closed.
+    this iterator is closed; a thread that still waits for input after a second is left.
     """
     crew = _Crew(iter(tasks), new_worker, workers, bytes_of)
     threads = [threading.Thread(target=crew.work, daemon=True, name=f"urnscan-{i}") for i in range(workers)]
@@ -64,7 +64,9 @@ def in_order(
 
 
 def _until_end(items: queue.SimpleQueue[_Item | _End]) -> Iterator[_Item]:
-    """Yield the items before the end. Raises the error of the end, if the end has an error."""
+    """Yield the items of the queue before the end, waiting for each. Raises the error of the end, if the end has an
+    error.
+    """
     while not isinstance(item := items.get(), _End):
         yield item
     if item.error is not None:
@@ -100,7 +102,7 @@ class _Crew(Generic[Task, Result]):
         self._room = threading.Condition()
 
     def take(self, result: Result) -> None:
-        """Count a result as yielded, which makes room for others."""
+        """Count a result as yielded, which makes room for others. Called by the thread that takes results."""
         with self._room:
             self._waiting -= self._bytes_of(result)
             self._room.notify_all()

@@ -107,7 +107,9 @@ class Worker:
                     place += 1
 
     def _small_files(self, place: int, files: Listed) -> Iterator[TaskResult]:
-        """Scan small files; `place` is the number of the first file. Many files of plain text are read at once."""
+        """Scan small files, many files of plain text at once; the last texts wait for `_scan_small`. `place` is the
+        number of the first file among the inputs.
+        """
         small, names = self._small, files.names
         at, most = 0, len(files)
         while at < len(files):
@@ -129,7 +131,7 @@ class Worker:
                 most = 1
 
     def _count_plain(self, files: Listed, first: int, read: SmallFiles) -> int:
-        """The number of files before the first file that is not plain text."""
+        """The number of files of `read`, from index `first` of `files` on, before the first that is not plain text."""
         if not len(read.doubtful):
             return len(read.lengths)
         starts = np.cumsum(read.lengths + 1) - (read.lengths + 1)
@@ -142,8 +144,8 @@ class Worker:
         return len(read.lengths)
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
-        """Scan all texts of an input; small ones wait for a common scan. `extents` are the extents of this input and of
-        the next inputs.
+        """Scan all texts of an input (number `place`); small ones wait for `_scan_small`. Failures are yielded.
+        `extents` are the byte ranges of this input and of the next inputs; only those of this input are taken.
         """
         before, has_failed = self._bytes, False
         try:
@@ -161,7 +163,9 @@ class Worker:
     def _document(
         self, document: Document | Texts | Values | SourceError, place: int, source: Input
     ) -> Iterator[TaskResult]:
-        """Scan a text of an input, several texts of members, or a column of values. Raises LimitError."""
+        """Scan a text of an input (number `place`), several texts of members, or a column of values. Small texts wait
+        for `_scan_small`. Raises LimitError.
+        """
         origin = Origin(place, source.name)
         match document:
             case SourceError():
@@ -181,7 +185,7 @@ class Worker:
                 yield from self._text(reader, Origin(place, source.name, member, capture), scanner)
 
     def _texts(self, texts: Texts, origin: Origin) -> Iterator[TaskResult]:
-        """Scan small texts of an archive together with other small texts. Raises LimitError."""
+        """Scan small texts of an archive, at once or with the next `_scan_small`. Raises LimitError."""
         if not self._small.has_room(texts):
             yield from self._scan_small()
         yield from self._make_room(self._scanner)
@@ -193,7 +197,9 @@ class Worker:
                 yield from self._text(member.reader, member_origin, self._scanner)
 
     def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan a text, together with other texts if the text is small. Raises LimitError."""
+        """Scan a text. A small text is only added to the small texts: its results come with a later text, or with
+        `_scan_small`, which must follow the last text. Raises LimitError.
+        """
         small = self._small
         yield from self._make_room(scanner)
         try:
@@ -220,7 +226,7 @@ class Worker:
         return sum(scanner.left_out for scanner in {self._scanner, vars(self).get("_of_lines", self._scanner)})
 
     def _stream(self, read: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan a text separately, block by block. Raises LimitError."""
+        """Scan a text separately, block by block; after damage, the rest, too. Raises LimitError."""
         base = lines = 0
         is_whole = False
         text = Declaring(read, origin.capture)
@@ -242,13 +248,13 @@ class Worker:
             lines += scanner.lines
 
     def _make_room(self, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan the small texts if there is no room for another text, or if the next text needs another scanner."""
+        """Scan the small texts if the buffer is full, or if the next text needs a `scanner` other than theirs."""
         if self._small.is_full or self._of_small is not scanner:
             yield from self._scan_small()
             self._of_small = scanner
 
     def _scan_small(self) -> Iterator[TaskResult]:
-        """Scan the small texts as a single text, find the text of each match, and empty the buffer."""
+        """Scan the small texts as a single text, yield rows with places in each text, and empty the buffer."""
         small = self._small
         if small.starts:
             starts, ends = np.array(small.starts), np.array(small.ends)
@@ -284,7 +290,7 @@ class Worker:
         self._bytes += count_bytes(document.values)
 
     def _part(self, task: FilePart) -> Generator[TaskResult, None, int]:
-        """Scan a part of a huge file; returns the number of LF bytes in the part."""
+        """Scan a part of a huge file; returns the number of LF bytes in it (0 if lines are not counted)."""
         origin = Origin(task.place, task.input.name)
         try:
             reader = open_range(task.input, task.start, task.end, self._separators)
@@ -324,8 +330,8 @@ class Worker:
         line: npt.NDArray[np.int64],
         members: pa.StringArray | None = None,
     ) -> ResultRows:
-        """The rows of matches or rejects in a single input; `members` has the member of each row, if `origin` has no
-        member.
+        """The rows of matches or rejects in a single input; `start` and `line` are their places in the text, `members`
+        the member of each row, if `origin` has no member.
         """
         first = np.zeros(len(batch), np.int32)
         captures: Sequence[pa.Array] | None = None
@@ -340,7 +346,7 @@ class Worker:
     ) -> tuple[pa.StringArray, list[pa.Array] | None]:
         """The column of members, and the columns of captures, or None if there are none or the run does not write them.
 
-        `numbers_of_labels` has the number of the label of each match.
+        `numbers_of_labels` has the number of the label of each match, for `label_of`.
         """
         distinct, index = np.unique(numbers_of_labels, return_inverse=True)
         rows = number_array(index.astype(np.int32))
@@ -355,8 +361,8 @@ class Worker:
         return members, [pa.array(values, kind).take(rows) for kind, values in zip(OF_CAPTURES, columns, strict=True)]
 
     def _rows(self, batch: Matches | Rejects, places: Places, inputs: Sequence[int]) -> ResultRows:
-        """The rows of matches or rejects for the tables that are made; `inputs` has the number of each input in
-        `places.names`.
+        """The rows of matches or rejects for the tables that are made; `inputs` has the number in the run of each input
+        in `places.names`.
         """
         if isinstance(batch, Rejects):
             rejects = reject_rows(batch, places, self._scanner.grammar.syntax)
