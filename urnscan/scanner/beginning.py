@@ -17,16 +17,17 @@ def is_in_word(data: ByteArray, start: int) -> bool:
     False for index 0.
 
     Three kinds of letters and digits do not count: a subfield code of MARC (after the byte 0x1F, `$$`, `‡` or `ǂ`), the
-    end of the escape sequence `ESC ( B` of ISO 2022, and the end of an encoded ASCII character that is not a letter or
-    digit, such as `%22`.
+    end of an escape sequence of ISO 2022 such as `ESC ( B`, and the end of an encoded ASCII character that is not a
+    letter or digit, such as `%22`.
     """
     return start > 0 and is_alnum(data[start - 1]) and not _ends_sign(data, start)
 
 
 @inner
 def _ends_sign(data: ByteArray, end: int) -> bool:
-    """Whether a subfield code, `ESC ( B`, or a `%HH` of an ASCII character that is not a letter or digit ends at index
-    `end`.
+    """Whether a sign ends at index `end` (exclusive): a subfield code of MARC (a byte after 0x1F, `$$`, `‡` or `ǂ`), an
+    escape sequence `ESC (` and a byte, such as `ESC ( B`, or a `%HH` of an ASCII character that is not a letter or
+    digit.
     """
     if end < 2:
         return False
@@ -50,6 +51,6 @@ def _ends_sign(data: ByteArray, end: int) -> bool:
 @inlined
 def may_be_character(data: ByteArray, start: int) -> bool:
     """Whether the letter or digit before index `start` may be the last byte of a character of several bytes, as in
-    Shift_JIS, because the byte before it is 0x81 or more.
+    Shift_JIS, because the byte before it is 0x81 or more. Only for a `start` for which `is_in_word` is true.
     """
     return start > 1 and data[start - 2] >= _LEAD

@@ -80,7 +80,7 @@ class Rejects:
 
     def locate(self, starts: Integers, _ends: Integers) -> npt.NDArray[np.int32]:
         """For each reject, the index of the text that contains the reject, if several texts were scanned as a single
-        stream. Text i begins at byte offset `starts[i]` of the stream.
+        stream. Text i begins at byte offset `starts[i]` of the stream; `starts` is ascending.
         """
         return (np.searchsorted(starts, self.start, side="right") - 1).astype(np.int32)
 
@@ -142,8 +142,8 @@ class Matches:
 
 
 class OtherReadings(NamedTuple):
-    """Numbers of matches that other options would change, and of matches that were cut short (`cut_short`): text
-    follows that looks like a part of the URN.
+    """Numbers of matches that other options would change, and of matches after which text follows that looks like a
+    part of the URN.
     """
 
     trimmable: int
@@ -171,9 +171,7 @@ class OtherReadings(NamedTuple):
 
 
 class BufferedText(NamedTuple):
-    """The part of a text that is in memory. `base`: its byte offset in the text; `decided`: byte offset up to which all
-    matches are known, with `lines` LF bytes before.
-    """
+    """The part of a text that is in memory."""
 
     data: ByteArray
     """The bytes, read-only. They are valid until the next read."""
@@ -193,7 +191,8 @@ class Scanner:
     left out.
 
     A caller that also searches the text itself finds the bytes in memory in `buffered`, at each Matches and after a
-    failed read. The caller sets `keep_from` to the first byte offset in the text that must stay in memory.
+    failed read. The caller sets `keep_from`, during a scan, to the first byte offset in the text that must stay in
+    memory.
     """
 
     def __init__(self, grammar: Grammar, block: int = _BLOCK, rows: int = _ROWS) -> None:
@@ -235,7 +234,7 @@ class Scanner:
                 yield self._take_rows()
 
     def scan(self, read_into: Callable[[memoryview], int], *, after_each: bool = False) -> Iterator[Matches]:
-        """Yield the matches of a stream.
+        """Yield the matches (and rejects) of a stream, with their places in it.
 
         `read_into(view)` fills the beginning of a writable view of bytes and returns the number of bytes; 0 means the
         end. If it fills less than the view, or if the last Matches is a fifth of a second old, the known matches are
@@ -296,8 +295,8 @@ class Scanner:
         return with_last(kernel, self._state, rules, self._columns, self._rejects)
 
     def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:
-        """Run the kernel on a block that begins at byte offset `base` of the text. Returns whether the block is done;
-        False if the columns are full before.
+        """Run the kernel (`find`) on a block that begins at byte offset `base` of the text, and decide its doubts.
+        Returns whether the block is done; False if the columns are full before: then empty them and call it again.
         """
         state = self._state
         matches, rejects = int(state[MATCHES]), int(state[REJECTS])
@@ -315,7 +314,7 @@ class Scanner:
         return done
 
     def _finish(self, data: ByteArray, base: int) -> None:
-        """Set the numbers of bytes and lines of the whole text; `data` are the last bytes of the text."""
+        """Set the numbers of bytes and lines of the whole text; `data` are its last bytes, from byte offset `base` on."""
         self.byte_count = base + len(data)
         self.lines = int(self._state[LINE]) - 1
         if self.grammar.count_lines:
@@ -334,8 +333,8 @@ class Scanner:
 
 
 def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt.NDArray[Any]]:
-    """Empty columns: a column of numbers for each dtype in `kinds`, then the bytes and offsets of strings for each size
-    in `texts`.
+    """Empty columns with room for `rows` rows: a column of numbers for each dtype in `kinds`, then the bytes and
+    offsets of strings for each number of bytes in `texts`.
     """
     yield from (np.empty(rows, kind) for kind in kinds)
     for size in texts:
@@ -344,8 +343,8 @@ def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt
 
 
 def _contents(columns: Columns | RejectColumns, rows: int, used: Sequence[int]) -> dict[str, Any]:
-    """Copies of the filled parts of columns from `_room`, by name. `used` is the number of bytes used in each string
-    column.
+    """Copies of the filled parts (`rows` rows) of columns from `_room`, by name. `used` is the number of bytes used in
+    each string column.
     """
     sizes = [rows] * (len(columns) - 2 * len(used))
     for data in used:

@@ -46,13 +46,14 @@ called.
 
 @inner
 def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, mark: int, rules: Rules) -> bool:
-    """Whether the text after a URN looks like a part of the URN that the syntax does not allow.
+    """Whether the text after a URN looks like a part of the URN that the syntax does not allow. There must be such a
+    text.
 
-    Such a text begins with a letter beyond ASCII (of a script with spaces between words), with a dash instead of a
-    hyphen, with an invisible character, or with a malformed part (`%4`); in RFC 2141, also with text that RFC 8141
-    allows in an NSS (`~`, `&`). `places` are the indices of the start of the URN, of the colon after the NID, and of
-    the end. `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, else 0. Call
-    `needs_more` first: `data` must have enough bytes after the URN.
+    It begins with a letter beyond ASCII (of a script with spaces between words), with a dash instead of a hyphen or an
+    invisible character, and a letter or digit after it, or with a malformed part (`%4`); in RFC 2141, also with text
+    that RFC 8141 allows in an NSS (`~`, `&`; in a URL (`in_url`) an `&` ends the URN). `places` are the indices of the
+    start of the URN, of the colon after the NID, and of the end. `mark` is the byte that ends the URN inside a URL, if
+    the tail of the URL is cut off, else 0. Call `needs_more` first: `data` must have enough bytes after the URN.
     """
     end = places[2]
     byte, rest = data[end], data[end:]
@@ -119,9 +120,10 @@ def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
 
 @inner
 def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
-    """Whether `rest`, the text after an ampersand, continues a name.
+    """Whether `rest`, the text after an ampersand that follows a URN, continues a name.
 
-    It does if it begins with a character of names, and neither with another URN nor with a character reference.
+    It does if it begins with a character of names, and neither with another URN nor with a character reference
+    (`amp;`).
     """
     if len(rest) > 3 and is_scheme(rest, 0):
         return False
@@ -137,9 +139,9 @@ def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
 
 @inlined
 def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
-    """Whether `rest`, the text after a match, looks like a malformed part of the URN: `%4`, `?x`.
+    """Whether `rest`, the text after a match (at least one byte), looks like a malformed part of the URN: `%4`, `?x`.
 
-    `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off.
+    `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, else 0.
     """
     byte = rest[0]
     if byte == PERCENT or rules.tail == TAIL_NONE:

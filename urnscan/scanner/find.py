@@ -21,9 +21,7 @@ _ROWS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A URN in a text, with the position in that text, the spelling and the canonical form. `start` and `end` are
-    indices of characters in a str, of bytes in bytes.
-    """
+    """A URN in a text, with the position in that text, the spelling and the canonical form."""
 
     text: str
     """The spelling, as in the text."""
@@ -42,7 +40,7 @@ class Occurrence:
 
 
 def _bytes(text: object) -> bytes:
-    """The bytes of a bytes-like text. Raises ArgumentError for another value."""
+    """The bytes of a bytes-like text (bytes, bytearray, memoryview). Raises ArgumentError for another value."""
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__
         raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_frame takes a column of texts")

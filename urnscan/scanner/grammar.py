@@ -136,8 +136,8 @@ class Grammar:
 
 
 class Rules(NamedTuple):
-    """A Grammar and its `syntax` as a tuple for compiled code. `tells_cuts`: whether matches that are cut short are
-    recognised.
+    """A Grammar and its `syntax` as a tuple for compiled code. Fields without a text have the meaning of the same field
+    of Grammar (`trim`, `rejects`) or of Syntax (`nid_min`, `tail`: what may follow the NSS).
     """
 
     roles: ByteArray
@@ -156,8 +156,8 @@ class Rules(NamedTuple):
     count_lines: bool
     rejects: bool
     tells_cuts: bool
-    """Whether the kernel looks for text after a match that makes the match cut short. If not, no bytes after a match
-    are needed.
+    """Whether the kernel looks whether the text after a match makes the match cut short. If not, it needs only the
+    bytes that decide where the match ends.
     """
     filters_names: bool
     """Whether `nid` or `not_nid` leaves out names."""
@@ -212,7 +212,7 @@ def match(data: ByteArray, start: int, limit: int, rules: Rules) -> tuple[int, i
 @inlined
 def separator(data: ByteArray, start: int, colon: int, end: int, whole: bool, rules: Rules) -> int:
     """Index in `data` at which other text begins inside the match `data[start:end]`: a list separator with `urn:` after
-    it, a closing `'`, `&quot;`, `&lt;` or `&gt;`; -1 without other text. The same rule as `urn.trim.separator`.
+    it, a closing `'`, `&quot;`, `&lt;` or `&gt;`; -1 without other text.
 
     `colon` is the index of the colon after the NID. `whole` is false if the match may go on after `end`.
     """
@@ -249,8 +249,8 @@ def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules)
 
 @inner
 def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, int]:
-    """The ends of the NSS and of a match after closing punctuation is cut (-1 for the match: no URN is left). The match
-    is cut and matched again until nothing changes.
+    """The ends of the NSS and of the match `data[start:end]` after closing punctuation is cut (-1 for the match: no URN
+    is left). The match is cut and matched again until nothing changes.
     """
     while True:
         kept = end_without_closing(data, start, end, IS_CLOSING)
@@ -274,7 +274,7 @@ def is_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
 @inner
 def may_be_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
     """Whether the options `nid` and `not_nid` keep the text `data[start:end]`, which begins with `urn:` but may be no
-    URN: True for a text without a NID; else the text must begin with a prefix in `nid` (or `nid` is empty), and with
+    URN: True for a text without a NID; else the name must begin with a prefix in `nid` (or `nid` is empty), and with
     none in `not_nid`.
     """
     colon, _, _, _ = match(data, start, end, rules)
@@ -300,7 +300,9 @@ def _may_begin(byte: int, roles: ByteArray) -> bool:
 
 @inner
 def _run(data: ByteArray, at: int, limit: int, roles: ByteArray, role: np.uint8) -> int:
-    """The end of the run of characters with this role from index `at` on. A well-formed %HH has every role."""
+    """The end of the run of characters with this role from index `at` on, before index `limit`. A well-formed %HH has
+    every role.
+    """
     rest = data[at:limit]
     for i in range(len(rest)):
         byte = rest[i]
@@ -320,7 +322,9 @@ def _may_go_on(data: ByteArray, end: int, limit: int) -> bool:
 
 @inner
 def _component(data: ByteArray, start: int, limit: int, roles: ByteArray, kind: np.uint8) -> int:
-    """The end of the r-component ("?+") or q-component ("?=") that begins at `start`; `start` if there is none."""
+    """The end of the r-component (`kind`: the byte "+") or q-component ("=") that begins at `start`; `start` if there
+    is none. Nothing from index `limit` on counts.
+    """
     first = start + 2
     if first >= limit or data[start] != QUESTION_MARK or data[start + 1] != kind:
         return start

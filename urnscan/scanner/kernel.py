@@ -51,7 +51,7 @@ _U, _R, _N, _COLON, _PERCENT, _HASH, _QUESTION_MARK = np.frombuffer(b"urn:%#?", 
 
 
 class Block(NamedTuple):
-    """A part of a text in memory: the first `filled` bytes of `data`. With `final`, the text ends after them."""
+    """A part of a text in memory: the first `filled` bytes of `data`."""
 
     data: ByteArray
     filled: int
@@ -94,9 +94,7 @@ class RejectColumns(NamedTuple):
 
 
 class _Urn(NamedTuple):
-    """A URN in a block, and the host of the URL around it. All positions are indices in the block; `end` is -1 without
-    a URN. `punctuation` is a number of bytes.
-    """
+    """A URN in a block, and the host of the URL around it. All positions are indices in the block; ends are exclusive."""
 
     start: int
     colon: int
@@ -190,8 +188,8 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
     """Find the longest URN of at most `max_length` bytes at `start`, and the URL around the URN.
 
     Returns the URN (`end` is -1 if there is none); the byte that, in addition to "#", ends the URN inside the URL (0:
-    no byte); and whether more bytes are needed. If trimming or the tail of the URL ends the URN early, the result may
-    be shorter.
+    no byte); and whether more bytes are needed (then the rest has no meaning). If trimming or the tail of the URL ends
+    the URN early, the result may be shorter.
     """
     data, filled, final = block
     limit = min(filled, start + rules.max_length)
@@ -256,7 +254,7 @@ def _count_lines(data: ByteArray, at: int, state: Integers, rules: Rules) -> int
 
 @inlined
 def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
-    """Whether the columns have room for a match of `text` bytes with a host of `host` bytes."""
+    """Whether the columns have room for one more match of `text` bytes with a host of `host` bytes."""
     return bool(
         state[MATCHES] < len(columns.start)
         and state[TEXT_USED] + text <= len(columns.text)
@@ -291,7 +289,7 @@ def count_components(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rul
 
 @inlined
 def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: Columns) -> None:
-    """Append a match. Precondition: `_has_room` is true."""
+    """Append a match, with its canonical form and host. Precondition: `_has_room` is true."""
     data, start, end = block.data, urn.start, urn.end
     row = state[MATCHES]
     columns.start[row] = start
@@ -366,7 +364,7 @@ def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules
 
 @inner
 def _reject_end(data: ByteArray, start: int, filled: int) -> int:
-    """The end of the text of a reject: at a byte of REJECT_ENDS, after REJECT bytes, or at the end of the block."""
+    """The end of the text of a reject: at a byte of REJECT_ENDS, after REJECT (256) bytes, or after `filled` bytes."""
     text = data[start : min(filled, start + REJECT)]
     for i in range(len(text)):
         byte = text[i]
