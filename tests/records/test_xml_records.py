@@ -661,6 +661,14 @@ def test_records_in_an_extension_end_where_the_outer_record_lost_its_end(lost):
     assert "damaged" in found
 
 
+def test_a_document_type_declaration_keeps_the_encoding():
+    """The XML declaration before it declares the encoding of the whole document, as in ONIX 2.1 in ISO 8859-1."""
+    begin = '<?xml version="1.0" encoding="ISO-8859-1"?>\n<!DOCTYPE ONIXMessage SYSTEM "onix.dtd">'
+    product = "<ONIXMessage><Product><RecordReference>M\u00fc</RecordReference></Product></ONIXMessage>"
+    (record,) = read((begin + product).encode("latin-1"))
+    assert record.identifier == "M\u00fc"
+
+
 @pytest.mark.parametrize("next_document", ["<?xml version='1.0'?>", "<!DOCTYPE collection>"])
 def test_another_document_ends_a_record(next_document):
     """Where a truncated response is followed by the next, what is open ends, and its namespaces are forgotten."""

@@ -242,9 +242,13 @@ class XmlRecords(RunReader):
         is open.
         """
         if _DOCUMENT_BEGINS.match(buffer.data, buffer.at):
+            encoding = "utf-8" if self._scope.open else self._scope.encoding
             self._scope.clear()
             declared = _ENCODING.search(buffer.data, buffer.at, buffer.at + _NEAR)
-            if declared and buffer.data.startswith(b"<?", buffer.at):
+            if buffer.data.startswith(b"<!", buffer.at):
+                # The XML declaration before it has declared the encoding.
+                self._scope.encoding = encoding
+            elif declared:
                 self._scope.encoding = _known_encoding(declared[1].decode())
             if buffer.offset >= self._doctype_from:
                 buffer.has(_DOCTYPE_MOST)
