@@ -8,7 +8,8 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from urnscan.errors import checks_options
+from urnscan.errors import ArgumentError, checks_options
+from urnscan.library.batches import OBJECT
 from urnscan.library.columns import (
     EXPLANATION,
     canonical_forms,
@@ -161,6 +162,8 @@ class ColumnURN(Generic[_Column]):
 
     def _mapped(self, function: Callable[[Any], Any], kind: pl.DataType) -> _Column:
         def mapped(series: pl.Series) -> pl.Series:
+            if series.dtype == pl.Object:
+                raise ArgumentError(f"the series is {OBJECT}")
             return pl.Series(series.name, function(series.to_arrow()), kind)
 
         if isinstance(self._column, pl.Series):

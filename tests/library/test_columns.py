@@ -371,6 +371,13 @@ class TestPolars:
             polars.Series([1]).urn.canonical()
         with pytest.raises(Exception, match="these values are int64, not text"):
             polars.DataFrame({"a": [1]}).select(polars.col("a").urn.canonical())
+        # Arrow gets the addresses of objects of Python, as 8 bytes each.
+        objects = polars.DataFrame({"a": polars.Series([b"urn:a:b", None], dtype=polars.Object)})
+        for scan in (objects["a"].urn.find, lambda: urnscan.scan_frame(objects, "a")):
+            with pytest.raises(ArgumentError, match="is Object of Polars, not text"):
+                scan()
+        with pytest.raises(ArgumentError, match="is Object of Polars, not text"):
+            list(urnscan.scan_batches(objects["a"]))
 
 
 @pytest.fixture
