@@ -69,7 +69,8 @@ _FIRST_WORDS = [name.removeprefix("urnscan ") for name in COMMANDS if " " in nam
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with the given arguments, without `urnscan` (None: the arguments of the process). Prints the
-    error that ends the command, if any, and returns the exit status.
+    error that ends the command, if any, and returns the exit status. Must be called in the main thread, as it sets
+    handlers of signals.
 
     0: done, also if nothing was found, or the reader of standard output stopped; 1: done, but some inputs failed (for
     `check`, `explain` and `diff` also: names are wrong, or tables differ); 2: an error ended the command, such as wrong
@@ -98,8 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> bool:
-    """Run the command that the first word names, or a scan if it names none; returns what `Command.run` returns. Raises
-    the error that ends the command, FatalError for a mistyped name of a command.
+    """Run the command that the first word names, or a scan if it names none. Returns whether nothing failed. Raises the
+    error that ends the command, FatalError for a mistyped name of a command.
     """
     name = " ".join(["urnscan", *words[:1]])
     if name in COMMANDS:
@@ -118,8 +119,8 @@ def _run(words: list[str]) -> bool:
 
 
 def _say_what_ended(error: BaseException) -> int:
-    """Print why `error` ended the command, if the user has to know; returns the exit status. Raises `error` again if it
-    is not expected.
+    """Print why `error` ended the command, except for a closed pipe and SystemExit, and return the exit status. Raises
+    `error` again if it is of an unexpected type.
     """
     match error:
         # The reader of standard output has stopped, as `head` does.
@@ -149,7 +150,9 @@ def _say_what_ended(error: BaseException) -> int:
 
 
 def _leave(status: int) -> None:
-    """End the process at once, with this status, if inputs may be open; else do nothing."""
+    """End the process at once, with this status, if the package `inputs` is loaded, as threads may then read inputs;
+    else do nothing.
+    """
     # A normal exit would wait for threads that read, perhaps from a store that never answers.
     if "urnscan.inputs" in sys.modules:
         os._exit(status)

@@ -72,7 +72,9 @@ class About:
     statuses: Mapping[int, str]
     """Exit status -> the meaning."""
     daily: tuple[str, ...] = ()
-    """For a command whose help is longer than forty lines, the options that `-h` shows; `--help` shows all."""
+    """The options that `-h` shows, for a command whose help is longer than forty lines; `--help` shows all. Empty: `-h`
+    shows all, too.
+    """
     commands: tuple[str, ...] = ()
     """Commands that the help lists, keys of SUMMARIES."""
     notes: tuple[str, ...] = ()
@@ -91,7 +93,10 @@ class _Once(argparse.Action):
     def __call__(
         self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, _name: str | None = None
     ) -> None:
-        """Store the value. Raises argparse.ArgumentError if the option already has a different value."""
+        """Store the value. Raises argparse.ArgumentError if the option already has a different value; for an argument
+        that is not an option, the last value counts. `namespace.given`, which must exist, is a dict of the options that
+        were given.
+        """
         if self.option_strings and namespace.given.setdefault(self.dest, value) != value:
             first = namespace.given[self.dest]
             raise argparse.ArgumentError(self, f"given twice, as {first} and as {value}; {self.advice}")
@@ -116,7 +121,7 @@ class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know
 
 
 class _ShortHelp(argparse.Action):
-    """Prints the short help of a command, and exits."""
+    """Prints the short help of a command (`Parser.format_short_help`) on standard output, and exits with status 0."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         if isinstance(parser, Parser):
@@ -132,7 +137,7 @@ class _Lines(argparse.RawDescriptionHelpFormatter):
 
 
 class _ShortLines(_Lines):
-    """Formatter that names the value of an option once: `-e, --equivalence LEVEL`."""
+    """Formatter of the short help. It names the value of an option once: `-e, --equivalence LEVEL`."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
@@ -144,7 +149,7 @@ class _ShortLines(_Lines):
 
 def short_help(action: argparse.Action) -> str:
     """The first clause of the help of an option, or of another argument: up to a colon or a semicolon before white
-    space, or a parenthesis after a space.
+    space, or a parenthesis after a space; without these, the whole help.
 
     "number of threads (default: the cores)" -> "number of threads"; "names as in nbn:de; in any case" -> "names as in
     nbn:de".
@@ -153,8 +158,8 @@ def short_help(action: argparse.Action) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser of a command, whose help has examples and exit statuses. Wrong usage prints a message, with control
-    characters escaped, and exits with status 2.
+    """Parser of a command, whose help has examples and exit statuses. The methods `add_…` add the options. Wrong usage
+    prints a message, with control characters escaped, and exits with status 2.
     """
 
     def __init__(self, about: About) -> None:
@@ -204,7 +209,8 @@ class Parser(argparse.ArgumentParser):
 
     def add_group(self, title: str, options: OptionTable) -> None:
         """Add a group of options, or of arguments, to the parser and, under a title, to the help. `options` maps the
-        names, such as `-s --syntax`, to the arguments of `add_argument`.
+        names, such as `-s --syntax` (or `inputs`, for an argument that is not an option), to the arguments of
+        `add_argument`.
         """
         group = self.add_argument_group(title)
         for names, settings in options.items():
@@ -212,7 +218,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
         """Add the arguments `inputs` and `--files-from`, and the options `more`, as a group. `name` is the word for an
-        input in the help: INPUT or DUMP.
+        input in the help: INPUT or DUMP. `more` maps the names of an option to the arguments of `add_argument`.
         """
         inputs = option(
             name,
@@ -232,8 +238,9 @@ class Parser(argparse.ArgumentParser):
         self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
     ) -> None:
         """Add the options that decide which texts are URNs, and which URNs are the same: `--syntax` and
-        `--equivalence`, with the defaults in `default`, `--rules` and `more`. Options in `left_out` are not added; a
-        name there has all forms of an option, as in `-s --syntax`.
+        `--equivalence`, with the defaults in `default`, `--rules` and `more` (names of an option -> arguments of
+        `add_argument`). Options in `left_out` are not added; a name there has all forms of an option, as in `-s
+        --syntax`.
         """
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
@@ -262,8 +269,9 @@ class Parser(argparse.ArgumentParser):
         left_out: Collection[str] = (),
         others: OptionTable = MappingProxyType({}),
     ) -> None:
-        """Add the options that commands share which find URNs in inputs: those of `add_meaning`, `--trim`,
-        `--resolver-tail`, and the tables FINDING_OPTIONS and READING_GROUPS. `default` has the defaults.
+        """Add the options of commands that find URNs in inputs: `--syntax`, `--equivalence`, `--rules`, `--trim`,
+        `--resolver-tail`, and the tables FINDING_OPTIONS (such as `--nid`) and READING_GROUPS (such as `--include`,
+        `-j`). `default` has the defaults.
 
         Options in `left_out` are not added, and options in `others` replace those of the same name in READING_GROUPS. A
         name has all forms of an option, as in `-t --trim`.
@@ -299,10 +307,11 @@ class Parser(argparse.ArgumentParser):
         self.add_group("help", {**options, **(more or {})})
 
     def parse(self, words: Sequence[str]) -> argparse.Namespace:
-        """Parse the words of a command line, without the name of the command, and return the arguments.
+        """Parse the words of a command line, without the name of the command, and return the arguments; also `given`,
+        the values of the options that were given.
 
-        Options may be anywhere before `--`; no word after `--` is an option. Wrong usage prints an error and exits with
-        status 2; `-h`, `--help` and `--version` print a text and exit with status 0.
+        Options may be anywhere before `--`; no word after `--` is an option. Wrong usage prints an error and raises
+        SystemExit with status 2; `-h`, `--help` and `--version` print a text and raise SystemExit with status 0.
         """
         # With intermixed arguments argparse drops the "--" first, and then treats words after it as options.
         end = words.index("--") if "--" in words else len(words)
@@ -316,8 +325,9 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def _read_word(self, word: str) -> str:
-        """The value of an option or argument without a type. Raises ArgumentTypeError for a word like `-0` before `--`,
-        which argparse would treat as a number.
+        """The value of an option or argument without a type: the word, without the mark (NUL) that `parse` puts before
+        words after `--`. Raises ArgumentTypeError for a word like `-0` before `--`, which argparse would treat as a
+        number.
         """
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)
@@ -325,7 +335,7 @@ class Parser(argparse.ArgumentParser):
         return word.removeprefix(_AFTER_DASHES)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as in argparse)
-        """Raise argparse.ArgumentError for a value that is not among the choices of `action`. The message names the
+        """Raise argparse.ArgumentError if `action` has choices, and the value is not one of them. The message names the
         choices, and a similar one if there is any.
         """
         choices = list(action.choices or ())
@@ -339,7 +349,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> str:
-    """A table of two columns as text: names and descriptions."""
+    """At least one row (a name and a description) as a table of text, of 78 characters, for the help."""
     width = max(len(name) for name, _ in rows)
     return "\n".join(
         textwrap.fill(text, _WIDTH, initial_indent=f"  {name:<{width}}  ", subsequent_indent=" " * (width + 4))
@@ -361,8 +371,8 @@ def read_record(kind: type[_Record], arguments: argparse.Namespace) -> _Record:
 
 def read_inputs(arguments: argparse.Namespace) -> list[Argument]:
     """The inputs that the arguments name: paths, globs and URLs, `-` for standard input, and last the list of
-    `--files-from`. `["-"]` if none is named. Raises FatalError if none is named and standard input is a terminal or
-    closed, if a name is empty, and if standard input is both an input and the list.
+    `--files-from`, which is not read yet. `["-"]` if none is named. Raises FatalError if none is named and standard
+    input is a terminal or closed, if a name is empty, and if standard input is both an input and the list.
     """
     with loading():
         from urnscan.inputs.lists import PathList

@@ -71,7 +71,8 @@ def check_parser() -> Parser:
 
 def check(arguments: argparse.Namespace) -> bool:
     """Run `urnscan check`: print each wrong URN on standard output, and a summary on standard error. Returns whether no
-    name is wrong and nothing failed. Raises UrnscanError, and OSError if standard output cannot be written.
+    name is wrong and nothing failed. Sets `arguments.trim`. Raises UrnscanError, and OSError if standard output cannot
+    be written.
     """
     for kind in arguments.fail_on:
         if kind not in _KINDS:
@@ -112,8 +113,8 @@ def check(arguments: argparse.Namespace) -> bool:
 
 
 def _not_counted(search: FaultSearch) -> str:
-    """The end of the summary: how many texts are wrong only by kinds that `--fail-on` does not name, as in `; 3 rejects
-    are not counted (--fail-on)`; empty without any.
+    """The end of the summary after a search: how many texts are wrong only by kinds that `--fail-on` does not name, as
+    in `; 3 rejects are not counted (--fail-on)`; empty without any.
     """
     rejects = counted(search.other_rejects, "reject")
     parts = [f"{search.other_unregistered:,} unregistered"] * bool(search.other_unregistered)

@@ -37,7 +37,9 @@ def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) ->
 
 
 def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
-    """A parser for shtab: the options of the first command, and the other commands as subcommands."""
+    """A parser for shtab: the options of the first command, without its other arguments, and the other commands as
+    subcommands. `parsers` maps each command to a function that makes its parser.
+    """
     first, *others = parsers
     parser = _for_shells(parsers[first]())
     # shtab would treat a positional argument of any number before the commands as all that is possible there.
@@ -51,7 +53,9 @@ def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
 
 
 def _for_shells(parser: Parser) -> Parser:
-    """Change the parser in place for shtab, and return it: short helps, and how each value is completed."""
+    """Change the parser in place for shtab, and return it: short helps, and how each value is completed. An argument
+    that is not an option and that nothing completes is hidden.
+    """
     import shtab
 
     parser.description = SUMMARIES[parser.prog]

@@ -48,7 +48,7 @@ class Rule(NamedTuple):
 
 
 def _each_two(facts: Sequence[str], message: str) -> list[Rule]:
-    """Rules for facts of which at most a single fact may be true."""
+    """Rules against any two of the facts together. In the message, `{0}` and `{1}` are the two facts."""
     return [Rule([fact], facts[number + 1 :], message) for number, fact in enumerate(facts)]
 
 
@@ -135,7 +135,9 @@ def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
 
 
 def _facts(arguments: Namespace, inputs: Sequence[Argument]) -> Iterator[str]:
-    """Yield the facts that are true for the given arguments and inputs."""
+    """Yield the facts that are true for the given arguments and inputs: options that are used (`--json`, `-o -`), and
+    states such as "a terminal".
+    """
     for argument, name in TABLES.items():
         if (path := getattr(arguments, argument)) is not None:
             yield f"{name} {path}" if path == STANDARD_OUTPUT else name

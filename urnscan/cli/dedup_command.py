@@ -199,7 +199,7 @@ def dedup_parser() -> Parser:
 
 def dedup(arguments: argparse.Namespace) -> bool:
     """Run `urnscan dedup`: write the outputs, all at the end, and print remarks and a summary on standard error.
-    Returns whether nothing failed; raises UrnscanError.
+    Returns whether nothing failed (which notes do not change). Raises UrnscanError.
     """
     with loading():
         from urnscan.dedup.job import run
@@ -255,8 +255,9 @@ def dedup(arguments: argparse.Namespace) -> bool:
 
 
 def _say_refused(report: DedupReport, policy: Policy) -> None:
-    """Print a line for each row of `--decisions` that was not applied, and for each with a remark; on a terminal at
-    most _SHOWN_DECISIONS of each kind. Before them, name the tables of which most rows were not applied.
+    """Print a line for each row of `--decisions` that was not applied, and for each that was applied with a remark; on
+    a terminal at most _SHOWN_DECISIONS of each kind, and the number of the rest. Before them, name the tables of which
+    more than half of the rows (and more than one) were not applied.
     """
     if policy.decisions is None:
         return
@@ -279,7 +280,8 @@ def _say_refused(report: DedupReport, policy: Policy) -> None:
 
 def _say_left_out(report: DedupReport, policy: Policy) -> None:
     """Print what joined no records (URNs in too many records, records in too large groups, the number of too long
-    URNs), records whose fields were not copied, and decisions that were not applied. Long lists are cut.
+    URNs), records whose fields were not copied, and decisions that were not applied. Of each kind except the decisions,
+    at most five have a line; a further line counts the rest.
     """
     most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:

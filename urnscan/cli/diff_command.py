@@ -72,8 +72,8 @@ def diff_parser() -> Parser:
 
 
 def diff(arguments: argparse.Namespace) -> bool:
-    """Run `urnscan diff`: print or write the differences; returns whether nothing differs. Raises UrnscanError, and
-    OSError if standard output cannot be written.
+    """Run `urnscan diff`: print the differences, or write them to the file of `-o`. Returns whether nothing differs.
+    Raises UrnscanError, and OSError if standard output cannot be written.
     """
     began = time.perf_counter()
     with loading():
@@ -108,8 +108,8 @@ def diff(arguments: argparse.Namespace) -> bool:
 
 
 def _lines(rows: pa.RecordBatch) -> Iterator[str]:
-    """Rows of the table of changes as lines: `+` for a new class, `-` for a class that is gone, and `~` as in
-    `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`.
+    """Yield a line, with its line end, for each row of the table of changes: `+` for a new class, `-` for a class that
+    is gone, and `~` as in `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`. Control characters are escaped.
     """
     from urnscan.results.changed_classes import CAME, CHANGED, WENT
 

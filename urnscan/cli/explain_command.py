@@ -55,7 +55,7 @@ def explain_parser() -> Parser:
 
 def explain(arguments: argparse.Namespace) -> bool:
     """Run `urnscan explain`: print an explanation of each text, before the next is read. Returns whether all texts are
-    or represent URNs, and no URN is invalid; False also for a line of more than 1 MiB, which is skipped.
+    or represent URNs, and no URN is invalid; False also for a line of 1 MiB or more, which is skipped.
 
     Raises FatalError if there is nothing to read or the rules cannot be read, OSError if standard input cannot be read
     or standard output cannot be written.
@@ -91,8 +91,8 @@ def explain(arguments: argparse.Namespace) -> bool:
 
 
 def _shared_by_key(text: str) -> str | None:
-    """In words, what records that share this key of `urnscan dedup` have in common; None if the text does not begin
-    like a key, as `oclc:1234` does.
+    """In words, what records that share this key of `urnscan dedup` (`oclc:1234`) have in common; None if the text does
+    not begin with a kind of keys and a colon.
     """
     from urnscan.records.keys import keys
 
@@ -101,8 +101,8 @@ def _shared_by_key(text: str) -> str | None:
 
 
 def _texts(arguments: list[str]) -> Iterator[str | None]:
-    """Yield the arguments; `-` is replaced by the lines of standard input. None represents a line that is too long.
-    Raises FatalError for `-` if standard input is closed.
+    """Yield the arguments; `-` is replaced by the lines of standard input. None represents a line of 1 MiB or more,
+    which a message on standard error reports. Raises FatalError for `-` if standard input is closed.
     """
     for argument in arguments:
         if argument == "-":
@@ -112,8 +112,8 @@ def _texts(arguments: list[str]) -> Iterator[str | None]:
 
 
 def _lines_of_standard_input() -> Iterator[str | None]:
-    """Yield the lines of standard input without white space around them; None for a line that is too long. Empty lines
-    are left out. Raises FatalError if standard input is closed.
+    """Yield the lines of standard input without white space around them; None, and a message on standard error, for a
+    line of 1 MiB or more. Empty lines are left out. Raises FatalError if standard input is closed.
 
     A place or count that `urnscan` prints before a URN is removed: `a.txt:3:urn:x-a:1` -> `urn:x-a:1`.
     """

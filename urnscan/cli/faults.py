@@ -35,8 +35,8 @@ class Format(NamedTuple):
 
 
 def _text_line(fault: Fault) -> str:
-    """A line `path:line:column: text: message`, the form that compilers and linters use; an unknown column is left
-    out.
+    """A line `path:line:column: text: message`, the form that compilers and linters use; an unknown column is left out.
+    Control characters are escaped.
     """
     places = [str(place) for place in (fault.line, fault.column) if place is not None]
     place = ":".join([printable(fault.path), *places])
@@ -51,7 +51,8 @@ def csv_format(delimiter: str) -> Format:
     """The format CSV: a row for each fault (wrong URN), under a row with the names of the columns.
 
     `delimiter` is between the values. Texts are in quotes, and a text that a spreadsheet would run as a formula is
-    escaped. The output begins with a byte order mark, without which Excel does not read UTF-8.
+    escaped. An unknown column is an empty text. The output begins with a byte order mark, without which Excel does not
+    read UTF-8.
     """
 
     def write(fault: Fault) -> str:
@@ -69,7 +70,7 @@ def csv_format(delimiter: str) -> Format:
 
 
 def _github_line(fault: Fault) -> str:
-    """A command of GitHub Actions, which shows the fault in the changed file."""
+    """A line with the command `::error` of GitHub Actions, which shows the fault in the changed file."""
     places = {"file": fault.source, "line": fault.line, "col": fault.column, "title": fault.code}
     properties = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in places.items() if value is not None)
     inside = "" if fault.member is None else f"{fault.path}: "

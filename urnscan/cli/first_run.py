@@ -17,7 +17,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     run is quiet, a line on standard error reports the compilation.
 
     If the result cannot be saved, nothing is compiled here, and the line comes later, with the first function that is
-    compiled. Call this after the context `lazy_imports.loading`.
+    compiled. Call this after the context `lazy_imports.loading`, which loads pyarrow.
     """
     from urnscan.compiled import jit, object_code
 
@@ -31,8 +31,8 @@ def prepare(arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _counted(arguments: argparse.Namespace) -> Iterator[None]:
-    """Context that, unless the run is quiet, prints a line before the first function is compiled, and shows a bar that
-    counts the compiled functions.
+    """Context that, unless the run is quiet, prints a line before the first function is compiled in it, and then shows
+    a bar that counts the compiled functions. Without a compilation, it prints nothing.
     """
     from urnscan.compiled import jit
 

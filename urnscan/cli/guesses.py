@@ -77,8 +77,8 @@ _COMMANDS = _by_word(
 
 
 def for_command(word: str, commands: Iterable[str]) -> str | None:
-    """Return (not print) a message about a first word that was probably meant as a command, a URN or a pattern; None
-    for any other word, and for the name of a file or folder that exists.
+    """Return (not print) a message about a first word that was probably meant as a command, a URN or a pattern (a
+    registered NID); None for any other word, and for the name of a file or folder that exists.
 
     `commands` are the first words that are commands.
     """
@@ -118,7 +118,7 @@ def for_option(word: str, options: Collection[str]) -> str:
 
 def for_nid(nid: str) -> str | None:
     """Return (not print) a message about a NID that is not registered, with similar NIDs if there are any; None for a
-    registered or an experimental one (`x-test`).
+    registered or an experimental one (`x-test`), and for a pattern such as `schemas-*`.
     """
     near = _similar_nids(nid)
     if near is None:
@@ -128,7 +128,8 @@ def for_nid(nid: str) -> str | None:
 
 def for_nid_option(beginning: str) -> str | None:
     """Return (not print) a message about a value of `--nid` (a NID, or a prefix such as `nbn:de`) whose namespace is
-    probably mistyped: not registered, but similar to registered ones. None for any other value.
+    probably mistyped: not registered, but similar to registered ones. None for any other value, also for a pattern such
+    as `schemas-*`.
     """
     near = _similar_nids(beginning.partition(":")[0])
     return f"not registered, used as it is; is it {near}?" if near else None
@@ -146,8 +147,8 @@ def _similar_nids(nid: str) -> str | None:
 
 
 def _nearest(word: str, options: Iterable[str]) -> str | None:
-    """The option that was probably meant: the only option that begins with `word`, or else an option with a similar
-    spelling; None if there is none.
+    """The option of `options` that was probably meant: the only one that begins with `word`, or else a long one
+    (`--name`) with a similar spelling; None if there is none.
     """
     begun = [name for name in options if name.startswith(word)]
     if len(begun) == 1:

@@ -42,8 +42,9 @@ class OutputFiles:
         return self.files[name].folder if name in self.files else None
 
     def commit(self, metadata: Mapping[str, Any]) -> None:
-        """Complete all files, then move them to their paths, and print the remarks of their writers. Tables get the
-        metadata. Raises FatalError if a file cannot be written: most often before any file has appeared.
+        """Complete all files, then move them to their paths, and print the remarks of their writers. `metadata` is
+        written into tables. Raises FatalError if a file cannot be written: no file has then appeared, unless moving one
+        fails. Call this once, after the last row.
         """
         # All steps that can fail come before the first file appears.
         for file in self.files.values():
@@ -63,8 +64,8 @@ def open_outputs(
     and without it they are discarded. Raises FatalError if an output cannot be opened, or exists and `arguments.force`
     is false.
 
-    `kinds` maps the name of an argument to the function that opens the output: (path or stream, `force`) -> context
-    manager. An argument that is None is not an output.
+    `kinds` maps the name of an argument to the function that opens the output: (path, or stream for `-`; `force`) ->
+    context manager with the writer. An argument that is None is not an output.
     """
     paths = {name: path for name in kinds if (path := getattr(arguments, name)) is not None}
     outputs = OutputFiles([path for path in paths.values() if path != STANDARD_OUTPUT], {})

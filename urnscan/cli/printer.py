@@ -41,8 +41,8 @@ class Printers(NamedTuple):
     """Functions that print the result of a scan."""
 
     sinks: Mapping[str, _Sink] = MappingProxyType({})
-    """Name of a result (`occurrences`, `classes`, `frequencies`; `names` of sources) -> a function that prints the rows
-    or names that it gets.
+    """Name of a result -> a function that prints the rows that it gets (`occurrences`, `classes`, `frequencies`:
+    classes by count), or is called with the names of sources that were read completely (`names`).
     """
     finish: Callable[[], None] = lambda: None
     """Prints results that are known only at the end."""
@@ -50,7 +50,8 @@ class Printers(NamedTuple):
 
 def printers(arguments: Namespace, passages: Passages | None, write: _Write) -> Printers:
     """Return the functions that print what the arguments ask for: occurrences, classes, counts or sources. There are
-    none if all results go to files, or as Parquet to standard output: `cli.outputs` writes that.
+    none if all results go to files, or as Parquet to standard output: `cli.outputs` writes that. The arguments must fit
+    together (`check_rules`).
 
     `passages` adds the text around occurrences; None without `--context`. `write` gets lines in UTF-8 for standard
     output.
@@ -133,7 +134,9 @@ class OfficeNames:
             self._counts[prefix] += pc.sum(is_office if each is None else each.filter(is_office)).as_py() or 0
 
     def hint(self) -> str:
-        """A sentence with the number of these names and the option that leaves them out; empty if there were none."""
+        """A sentence with the number of these names so far and the option that leaves them out; empty if there were
+        none.
+        """
         prefixes = [prefix for prefix, count in self._counts.items() if count]
         names = counted(sum(self._counts.values()), "occurrence names a vocabulary", "occurrences name vocabularies")
         remedy = f"--not-nid {','.join(prefixes)}"
@@ -153,7 +156,9 @@ def _colours(setting: str) -> Colours:
 def _writer(
     write: _Write, lines: Callable[[pa.RecordBatch], memoryview], passages: Passages | None = None
 ) -> Callable[[pa.RecordBatch], None]:
-    """A sink that writes rows as lines, with the passages if `passages` is not None."""
+    """A sink: a function that gets rows, makes lines of them by `lines`, and gives these to `write`. `passages`, if not
+    None, first adds the text around the occurrences.
+    """
     return lambda rows: write(lines(rows if passages is None else passages.add(rows)))
 
 
@@ -162,7 +167,9 @@ def _bytes(lines: Iterable[str]) -> memoryview:
 
 
 class _Counts:
-    """Prints the number of occurrences in each source, as lines that `sort -n` sorts."""
+    """Prints the number of occurrences in each source, also 0, as lines that `sort -n` sorts: `add` counts rows of
+    occurrences, `print` prints sources that were read completely.
+    """
 
     def __init__(self, write: _Write, colours: Colours) -> None:
         self._write = write

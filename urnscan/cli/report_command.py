@@ -100,7 +100,7 @@ def _default(classes: str) -> str:
 
 def _say_rules(path: str | None, of_page: str | None, of_run: str | None) -> None:
     """Print a line if the custom rules of the run differ from the rules of the page. `path` is the value of `--rules`;
-    `of_page` and `of_run` are checksums, None without custom rules.
+    `of_page` and `of_run` are checksums of the rules, None without custom rules.
     """
     if path is None and of_run is not None:
         say("the run had custom rules; give their file to --rules to have their titles and links on the page")

@@ -25,7 +25,7 @@ class Listed:
     """Words that completions of a shell suggest; empty if there is no fixed list."""
 
     def __call__(self, text: str) -> tuple[str, ...]:
-        """The words of the text, without white space around them. The records of options check them."""
+        """The words of the text, without white space around them. Any word is accepted here."""
         return tuple(word.strip() for word in text.split(","))
 
 
@@ -55,7 +55,9 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def _memory(text: str) -> int:
-    """Number of bytes of memory for grouping, from a size of at least 1 MB. Raises ArgumentTypeError for less."""
+    """Number of bytes of memory for grouping, from a size of at least 1 MB (10⁶ bytes). Raises ArgumentTypeError for
+    less, and for a text that is not a size.
+    """
     byte_count = _size(text)
     if byte_count < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")
@@ -108,7 +110,7 @@ def names_of(text: str) -> Mapping[str, Any]:
 
 
 def _lines(meanings: Mapping[str, str]) -> str:
-    """Lines of a help, a line for each value of an option; `%` is doubled for argparse."""
+    """Lines of a help, a line for each value of an option, each after a line break; `%` is doubled for argparse."""
     return "".join(f"\n{name}: {meaning}" for name, meaning in meanings.items()).replace("%", "%%")
 
 

@@ -33,11 +33,11 @@ def _interrupt(number: int, _frame: object) -> NoReturn:
 
 @contextlib.contextmanager
 def uninterrupted(outputs: Iterable[str]) -> Iterator[None]:
-    """Context that delays signals to its end, so that no signal arrives between the creation of a file and the
-    registration of the file for removal. At the end, a delayed signal raises KeyboardInterrupt or SystemExit; but if
-    the block raises an error, that error is raised.
+    """Context that delays the signals of `handle_signals` to its end, so that no signal arrives between the creation of
+    a file and the registration of the file for removal. At the end, a delayed signal raises KeyboardInterrupt or
+    SystemExit; but if the block raises an error, that error is raised.
 
-    If an output is at a URL, signals are not delayed.
+    `outputs` are paths and URLs: if one is a URL of a server, signals are not delayed.
     """
     from urnscan.stores.urls import is_remote
 

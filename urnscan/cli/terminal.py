@@ -38,8 +38,8 @@ def write(text: str | memoryview, stream: TextIO) -> None:
 
 
 def print_result(lines: str | memoryview, progress: Progress) -> None:
-    """Write lines to standard output. If another program reads standard output, the bar is removed for the rest of the
-    run. Raises OSError if it cannot be written.
+    """Write lines to standard output. If another program reads standard output, the progress bar is removed for the
+    rest of the run. Raises OSError if standard output cannot be written.
     """
     if _is_pipe(sys.stdout):
         progress.close()
@@ -68,7 +68,9 @@ def say(message: object) -> None:
 
 
 def _folded(line: str) -> str:
-    """A line for a terminal, broken between words."""
+    """A line for standard error, broken between words to the width of the terminal; further lines are indented by two
+    spaces, longer words stay whole. Precondition: `has_terminal()`, else raises OSError.
+    """
     columns = os.get_terminal_size(sys.stderr.fileno()).columns
     if len(line) <= columns or not columns:
         return line
@@ -123,8 +125,8 @@ class FailureLines:
                 say(f"{others:,} {kind.others}")
 
     def _say_together(self, met: int, first: Sequence[SourceError], what: str, remedy: str) -> None:
-        """Print one line about `met` errors: their number, `what` they are, the sources of `first`, and a `remedy`. A
-        single error is printed as usual.
+        """Print one line about `met` errors: their number, `what` they are, the sources of `first` (the first three at
+        most), and a `remedy`. A single error is printed as usual.
         """
         if met == 1:
             say(first[0])
@@ -140,7 +142,8 @@ def show_progress(
     arguments allow a bar. Returns the functions that move the bar (without a bar they do nothing) and, always, a
     function that prints failures.
 
-    `stage` is the name of the first stage. `total` returns the number of bytes that will be read, or None if unknown.
+    `stage` is the name of the first stage. `total` returns the number of bytes that will be read, or None if unknown;
+    it is called now, and only for a bar.
     """
     on_failure = FailureLines(stack)
     shown = Progress()
@@ -152,7 +155,7 @@ def show_progress(
 
 
 def _is_pipe(stream: TextIO) -> bool:
-    """Whether another program reads the stream."""
+    """Whether the stream is a pipe or a socket, from which another program reads."""
     # That program may write to the terminal at any time, in the middle of a bar.
     mode = os.fstat(stream.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
@@ -171,6 +174,7 @@ def say_hints(
     counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
 ) -> None:
     """Print how many occurrences and classes other options would change, a line for each option that would change any.
+    `counts` is the report of the run.
 
     `untrimmed` is the number of classes that fit their namespaces only after `--trim`, `joinable` how many fewer
     classes `--equivalence namespace` would make; None: unknown, no line. `has_rejects`: the run lists rejects, so it
