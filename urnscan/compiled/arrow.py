@@ -33,21 +33,23 @@ def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
 
 def string_array(data: ByteArray, offsets: Offsets) -> pa.StringArray:
     """A column of strings without nulls, not copied: string i is `data[offsets[i]:offsets[i + 1]]` (UTF-8, which is not
-    checked).
+    checked). The arrays must not change afterwards.
     """
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 
 
 def numbers(column: pa.Array) -> npt.NDArray[Any]:
     """The values of a column of uint8, uint16, int32 or int64, as a read-only array, not copied. Raises KeyError for
-    another type. The number of a null has no meaning.
+    another type of values. The number of a null has no meaning.
     """
     values = np.frombuffer(column.buffers()[1], _DTYPES[column.type])
     return read_only(values[column.offset : column.offset + len(column)])
 
 
 def number_array(values: npt.NDArray[Any]) -> pa.Array:
-    """A column of numbers without nulls from an array, of the same type; not copied if the array is contiguous."""
+    """A column of numbers without nulls from an array, of the same type. If the array is contiguous it is not copied,
+    and must not change afterwards.
+    """
     values = np.ascontiguousarray(values)
     return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, pa.py_buffer(values)])
 
@@ -59,7 +61,9 @@ def number_scalar(value: int) -> pa.Int64Scalar:
 
 
 def bits(flags: npt.NDArray[np.bool_] | Sequence[bool]) -> pa.Buffer:
-    """Flags packed into bits, lowest bit first, as Arrow stores the validity of values and columns of booleans."""
+    """Flags packed into bits, lowest bit first, as a new buffer: Arrow stores so the validity of values (1 is not null)
+    and columns of booleans.
+    """
     return pa.py_buffer(np.packbits(flags, bitorder="little"))
 
 
@@ -75,7 +79,9 @@ def flags_of(column: pa.BooleanArray) -> npt.NDArray[np.bool_]:
 
 
 def decoded(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The column with plain values, if the column is dictionary-encoded; else the column unchanged."""
+    """The column with plain values, if the column is dictionary-encoded (each value stored once, with numbers in the
+    rows); else the column unchanged.
+    """
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
@@ -85,7 +91,9 @@ def bytes_array(values: Sequence[bytes]) -> pa.BinaryArray:
 
 
 def text_array(texts: Sequence[str | None]) -> pa.StringArray:
-    r"""A column of the given strings, in order; None becomes null, a lone surrogate an escape such as `\ud800`."""
+    r"""A column of the given strings, in order, which must have less than 2 GiB together; None becomes null, a lone
+    surrogate an escape such as `\ud800`.
+    """
     validity = bits([text is not None for text in texts]) if None in texts else None
     return _column(pa.string(), [(text or "").encode("utf-8", "backslashreplace") for text in texts], validity)
 
@@ -96,7 +104,9 @@ def _column(kind: pa.DataType, values: Sequence[bytes], validity: pa.Buffer | No
 
 
 def filtered(lists: pa.ListArray, flags: npt.NDArray[np.bool_]) -> pa.ListArray:
-    """Return lists without the values whose flag is false, in the same order; a list may become empty.
+    """Return lists without the values whose flag is false, in the same order; a list may become empty. `lists` must
+    have no null.
+
     `flags[i]` is the flag of element i of `lists.values`, the values of all lists one after the other.
     """
     if flags.all():

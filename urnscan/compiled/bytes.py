@@ -29,10 +29,11 @@ _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
 
 @inlined
 def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
-    """Index of the first `urn:` in `data[at:filled]`, in any case. If there is none: an index above `filled - 4`;
-    no `urn:` begins before it, and the search must go on there when more bytes follow.
+    """Index of the first `urn:` in `data[at:filled]`, in any case. If there is none: an index above `filled - 4`; no
+    `urn:` begins before it, and the search must go on there when more bytes follow.
 
-    `dense_until` changes only the speed: before it, blocks are searched without a quick check, as `urn:` is likely.
+    `filled`: end of the bytes in `data` that are valid. `dense_until` changes only the speed: before this index, blocks
+    are searched without a quick check, as `urn:` is likely.
     """
     while at + 4 <= filled:
         if at >= dense_until:
@@ -47,7 +48,7 @@ def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
 @inlined
 def _pass_over(data: ByteArray, at: int, filled: int) -> int:
     """Start of the first block of _HUNT bytes from `at` on in which a `urn:` may begin, because an "n:" is at a fitting
-    place; else the end of the last whole block.
+    place; else the end of the last whole block before `filled`, the end of the valid bytes.
     """
     while at + _HUNT + 3 <= filled:
         block = data[at + 2 : at + _HUNT + 3]
@@ -95,7 +96,7 @@ def is_scheme(data: ByteArray, at: int) -> bool:
 @inlined
 def may_hold(data: ByteArray, at: int, end: int, one: np.uint8, other: np.uint8) -> bool:
     """Whether either of two bytes may be in `data[at:end]`; False is certain. True may also mean a byte in the 16 bytes
-    from `end` on, because whole blocks are read.
+    from `end` on, because whole blocks are read; bytes beyond the end of `data` are not read.
     """
     block = data[at : max(at, at + (end - at | 15) + 1)]
     least = _MOST
@@ -137,7 +138,9 @@ def occurrences(data: ByteArray, start: int, end: int, byte: int) -> int:
 
 @inlined
 def find_byte(data: ByteArray, at: int, end: int, byte: int) -> int:
-    """Index of the first occurrence of a byte in `data[at:end]`; `end` without an occurrence. For short texts."""
+    """Index in `data` of the first occurrence of a byte in `data[at:end]`; `end` without an occurrence. For short
+    texts: it is a plain loop.
+    """
     while at < end and data[at] != byte:
         at += 1
     return at
@@ -158,7 +161,7 @@ def join(data: ByteArray, starts: Integers, ends: Integers, separator: int, into
 @inlined
 def copy(data: ByteArray, start: int, end: int, into: ByteArray, at: int) -> int:
     """Copy `data[start:end]` to `into[at:]` and return the end of the copy, an index in `into`. `into` must have room
-    for `end - start` bytes from `at` on: nothing is checked.
+    for `end - start` bytes from `at` on, in memory apart from the source: nothing is checked.
     """
     # memcpy is several times as fast as a loop, also for short strings.
     if IS_COMPILED:

@@ -21,8 +21,8 @@ def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object
     """A new dispatcher of Numba for a copy of a Python function: the object that compiles the function for given types
     of arguments. Nothing is compiled yet; `function` is not changed.
 
-    `resolved` converts each global or enclosed value that the function uses, such as another compiled function, to a
-    value that Numba can use. `options` are those of `numba.njit`.
+    `resolved` is called with each global or enclosed value that the function uses, such as another compiled function,
+    and returns the value that Numba uses instead. `options` are those of `numba.njit`.
     """
     used = {*_globals(function.__code__)}
     names = {name: resolved(value) if name in used else value for name, value in function.__globals__.items()}

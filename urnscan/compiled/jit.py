@@ -42,7 +42,7 @@ _Result = TypeVar("_Result")
 
 class CompiledFunction:
     """A function that is compiled together with its callers. Only compiled functions can call it: a call from Python
-    raises TypeError, except for the subclass `Entry`.
+    raises TypeError, except for the subclass `Entry`. `options` are those of `numba.njit`.
     """
 
     def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:
@@ -67,15 +67,17 @@ class Entry(CompiledFunction):
         self._codes: dict[object, Callable[..., Any]] = {}
 
     def __call__(self, *arguments: object) -> Any:  # noqa: ANN401 (any function)
-        """Run the code that is compiled for these kinds of arguments, and return its result. Raises TypeError for an
-        array that is not contiguous.
+        """Run the code that is compiled for arguments of these kinds (types; of arrays also dtype, dimensions and
+        flags), and return its result. Without such code, load or compile it first. Raises TypeError for an array that
+        is not contiguous.
         """
         kinds = (*map(_kind, arguments),)
         return (self._codes.get(kinds) or self._prepared(kinds, arguments))(*arguments)
 
     def with_last(self, last: tuple[object, ...]) -> Callable[..., Any]:
         """Return a function that takes the other (first) arguments, and calls this function with them and `last`. The
-        kinds (types, and dtypes and flags of arrays) of `last` are determined now, and not at each call.
+        kinds (types, and dtypes and flags of arrays) of `last` are determined now, and not at each call: they must not
+        change.
         """
         last_kinds = (*map(_kind, last),)
         codes: dict[object, Callable[..., Any]] = {}
@@ -122,8 +124,9 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """What compiled code depends on, in an argument: dtype, dimensions and flags of an array; type and kinds of the
-    elements of a tuple; else the type. Raises TypeError for an array that is not contiguous.
+    """What compiled code depends on, in an argument: dtype, dimensions and flags (writable, aligned) of an array; type
+    and kinds of the elements of a tuple; else the type, where a scalar of NumPy may count as `bool`, `int` or `float`.
+    Raises TypeError for an array that is not contiguous.
     """
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
@@ -137,8 +140,8 @@ def _kind(value: object) -> object:
 
 
 def _resolved(value: object) -> object:
-    """The value that Numba uses instead of a value in Python code: the dispatcher of a function, Numba's declaration of
-    an External; any other value unchanged.
+    """The value that Numba uses instead of a value in Python code: for a function, plain or compiled, its dispatcher
+    (the object of Numba that compiles it); for an External, Numba's declaration; any other value unchanged.
     """
     if isinstance(value, FunctionType):
         value = _plain(value)
@@ -149,7 +152,9 @@ def _resolved(value: object) -> object:
 
 @functools.cache
 def _plain(function: Callable[..., Any]) -> CompiledFunction:
-    """The compiled variant of a plain Python function that compiled functions call, too."""
+    """The compiled variant of a plain Python function that compiled functions call, too; the same object for the same
+    function.
+    """
     return CompiledFunction(function, no_cpython_wrapper=True)
 
 
@@ -162,6 +167,7 @@ def _compiler() -> ModuleType:
 def compiled(function: _Function) -> _Function:
     """Decorator for a function that Python calls: at the first call with arguments of some types, the function is
     compiled for them, or loaded if an earlier run saved it. With NUMBA_DISABLE_JIT=1, return the function unchanged.
+    Arguments are given by position; arrays must be contiguous.
 
     The function must not create arrays, because NumPy functions that create arrays take long to compile. Callers pass
     arrays for the results.
@@ -211,13 +217,15 @@ class _Watch:
 
     def begin(self, *, is_all: bool) -> None:
         """Show a message before the next compilation. With `is_all`, show no further message; else show a message for
-        each call of the user.
+        each call of the user (outside notebooks: after a pause of half a second without a compilation).
         """
         self.is_all, self._is_told = is_all, False
 
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
-        """Context in which a function is compiled. Shows a message before, if one is due, and counts the function."""
+        """Context in which a function is compiled. Shows a message before, if one is due, and counts the function at
+        the end; an error in the context is not counted.
+        """
         earlier, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
         if not self.is_all and (is_late if self._cell is None else self._cell != earlier):
@@ -240,8 +248,8 @@ _WATCH = _Watch()
 
 
 def tell_with(tell: Callable[[str], None]) -> None:
-    """Before the next function is compiled, call `tell` with the line of text of `notice`, instead of printing it: once
-    for all functions that are compiled from then on.
+    """From now on, call `tell` with the line of `notice` (what compilation takes) instead of printing it: once, before
+    the next function is compiled, for all functions from then on.
     """
     _WATCH.tell = tell
     _WATCH.begin(is_all=True)
@@ -250,7 +258,7 @@ def tell_with(tell: Callable[[str], None]) -> None:
 @contextlib.contextmanager
 def all_in_one() -> Iterator[None]:
     """Context in which users see at most one message about compilation, instead of one for each of their calls that
-    needs it.
+    needs it. After it, messages are as before.
     """
     earlier = _WATCH.is_all
     _WATCH.begin(is_all=True)
@@ -295,7 +303,7 @@ def notice() -> str:
 
 def kept_in() -> Path | None:
     """The folder to name to people as the place of saved code: the folder of the package if the code is inside it, else
-    the folder above that of the code; None if there is no place for code.
+    the folder above that of the code; None if there is no place for code. May create the folder.
     """
     folder = object_code.WHEEL if object_code.wheel_machine() else object_code.cache_folder()
     if folder is None:

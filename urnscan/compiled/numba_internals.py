@@ -57,7 +57,9 @@ def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba 
     """The object code that a dispatcher (Numba's object that compiles a function) compiled last; None if the code
     cannot be saved.
 
-    Code cannot be saved if it needs Python objects, or if this version of Numba has other private attributes.
+    Code cannot be saved if it needs Python objects, if it uses external functions whose addresses are not known without
+    Numba, or if this version of Numba has other private attributes. Precondition: the dispatcher has compiled
+    something.
     """
     try:
         result = dispatcher.overloads[dispatcher.signatures[-1]]
@@ -72,7 +74,7 @@ def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba 
 
 
 def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
-    """Symbols that an LLVM module uses but does not define, except symbols of LLVM itself."""
+    """Yield the names of the symbols that an LLVM module uses but does not define, except symbols of LLVM itself."""
     for value in (*module.functions, *module.global_variables):
         if value.is_declaration and not value.name.startswith("llvm."):
             yield value.name
@@ -127,7 +129,9 @@ def c_modules() -> tuple[Any, Any]:
 
 
 def _module_in(folders: list[str] | None, name: str) -> Any:  # noqa: ANN401 (as above)
-    """The module `name` of Numba, loaded without the package `numba`. Raises ImportError if there is none."""
+    """A new object of the module `name` of Numba, loaded from `folders`, those of the package `numba`, without
+    importing the package. Raises ImportError if there is none.
+    """
     spec = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
     if spec is None or spec.loader is None:
         raise ImportError(name)

@@ -55,8 +55,9 @@ _MARK = ".complete"
 
 
 def load(function: str, kinds: object) -> Callable[..., Any] | None:
-    """The compiled function with this name (`module.function`), for these kinds (types) of arguments, made from saved
-    code, which Python can call; None if no code is saved for this processor and these versions of the sources.
+    """The compiled function with this name (`module.function`; the module must be imported), for these kinds (types) of
+    arguments, made from saved code, which Python can call; None if no code is saved for this processor and these
+    versions of the sources.
     """
     for folder, machine in _places():
         try:
@@ -94,7 +95,9 @@ def _path(folder: Path, machine: str, function: str, kinds: object) -> Path:
 
 
 def _stamp(machine: str) -> str:
-    """The part of a file name that identifies Python, the sources, and the machine for which the code was compiled."""
+    """The part of a file name that identifies Python, the sources, and the machine for which the code was compiled;
+    `machine` is the digest of a processor and settings.
+    """
     return f"{sys.implementation.cache_tag}.{_source_key()}.{machine}"
 
 
@@ -118,7 +121,9 @@ def _source_key() -> str:
 
 @functools.cache
 def _machine() -> str:
-    """Digest of the processor for which Numba compiles here, and of the settings that change the code."""
+    """Digest of the processor for which Numba compiles here, and of the settings that change the code
+    (NUMBA_BOUNDSCHECK, NUMBA_OPT).
+    """
     host = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     return _machine_of(*map(os.environ.get, _PROCESSOR, host))
 
@@ -150,7 +155,9 @@ def wheel_machine() -> str | None:
 
 
 def _places() -> Iterator[tuple[Path, str]]:
-    """Folders with code that can run here, each with the machine for which the code was compiled."""
+    """Yield folders with code that can run here, each with the digest of the machine for which the code was compiled:
+    the folder of the wheel, then that in which this process saves code. Either may be missing.
+    """
     if machine := wheel_machine():
         yield WHEEL, machine
     if folder := cache_folder():
@@ -184,7 +191,7 @@ def cache_folder() -> Path | None:
 
 
 def _user_caches() -> Iterator[Path]:
-    """The user's cache folder for this package, if the user has a home."""
+    """Yield the user's cache folder for this package, if the user has a home; it need not exist."""
     with contextlib.suppress(RuntimeError):
         caches = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
         yield Path(os.environ.get("XDG_CACHE_HOME") or caches) / PACKAGE.name
@@ -226,12 +233,16 @@ def mark_complete() -> None:
 
 
 def _mark(folder: Path, machine: str) -> Path:
-    """The file that exists if the folder contains all functions for the machine."""
+    """The path of the file that exists if the folder contains all functions for the machine, a digest of processor and
+    settings.
+    """
     return folder / f"{machine}.{sys.implementation.cache_tag}.{_source_key()}{_MARK}"
 
 
 def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
-    """A Python function that calls the object code."""
+    """A Python function that calls the object code, linked into this process. `function` is its name,
+    `module.function`; the module must be imported.
+    """
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
     engine.finalize_object()
@@ -244,7 +255,7 @@ def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
 
 @functools.cache
 def _engine() -> Any:  # noqa: ANN401 (llvmlite carries no types)
-    """The linker of this process."""
+    """The linker of this process, with the addresses of the symbols that saved code needs; made once."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name, address in symbols().items():

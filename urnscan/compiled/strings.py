@@ -42,8 +42,8 @@ def word(data: ByteArray, start: int, end: int) -> np.uint64:
 
 @inlined
 def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Column) -> np.uint64:
-    """Word number `depth`, from 0, of the pair of strings in a row: the words of the first string, then those of the
-    second. The first `shared` bytes of the first string are left out.
+    """Word number `depth`, from 0, of the pair of strings in a row: the words (eight bytes as a number) of the first
+    string, then those of the second. The first `shared` bytes of the first string are left out.
     """
     # The last word of the first string has at least one zero, which separates the two strings.
     first, first_offsets = firsts
@@ -93,10 +93,11 @@ def _read_only(column: Column) -> Column:
 
 @compiled
 def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, parts: Integers) -> None:
-    """Sort all rows by the first word, then rows with the same word by the next word, in `sorting`, in place.
+    """Sort all rows by the first word (eight bytes of a pair of strings, as a number), then rows with the same word by
+    the next word, in `sorting`, in place. The first `shared` bytes of the first strings are left out.
 
-    `parts` is a stack of the groups of rows that still must be sorted by the next word: first row, end, number of the
-    word.
+    `parts`, working memory with at least half as many rows as `sorting` and one more, is a stack of the groups of rows
+    that still must be sorted by the next word: first row, end, number of the word.
     """
     rows, words = sorting.rows, sorting.words
     for i in range(len(rows)):
@@ -141,7 +142,9 @@ def sort_words(sorting: Sorting, low: int, high: int) -> None:
 
 @inner
 def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: RowNumbers, counts: Integers) -> None:
-    """Sort rows and words by the words, in place, byte by byte, from the last byte to the first."""
+    """Sort rows and words by the words, in place, byte by byte, from the last byte to the first; equal words keep their
+    order. The other arrays are working memory. Precondition: at least one word.
+    """
     for digit in range(8):
         for byte in range(256):
             counts[digit, byte] = 0
@@ -175,7 +178,9 @@ def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: 
 
 @inlined
 def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
-    """Whether rows that are equal up to word number `depth`, which is `word`, can differ in a later word."""
+    """Whether rows that are equal up to word number `depth` (from 0), which is `word`, can differ in a later word.
+    `row` is any of them; `shared` bytes of the first strings are left out.
+    """
     words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
     return bool((word & np.uint64(255)) != 0 or depth < words)
 
@@ -195,8 +200,9 @@ def same(data: ByteArray, start: int, end: int, other: ByteArray, other_start: i
 
 @inner
 def compare(data: ByteArray, start: int, end: int, other: ByteArray, other_start: int, other_end: int) -> int:
-    """Comparison of two strings: a negative number if the first is less, 0 if both are equal, a positive number if the
-    first is greater.
+    """Comparison of `data[start:end]` and `other[other_start:other_end]` byte by byte: a negative number if the first
+    is less, 0 if both are equal, a positive number if the first is greater. The start of a string is less than the
+    string.
     """
     for i in range(min(end - start, other_end - other_start)):
         difference = np.int64(data[start + i]) - np.int64(other[other_start + i])
@@ -206,7 +212,9 @@ def compare(data: ByteArray, start: int, end: int, other: ByteArray, other_start
 
 
 def cut(data: ByteArray, starts: Offsets, ends: Offsets) -> Column:
-    """A new column of the strings `data[starts[i]:ends[i]]`, copied: (bytes, offsets)."""
+    """A new column of the strings `data[starts[i]:ends[i]]`, copied: (bytes, offsets). All together must have less than
+    2 GiB.
+    """
     offsets = np.empty(len(starts) + 1, np.int32)
     starts = read_only(starts)
     _add_lengths(starts, read_only(ends), offsets)
@@ -232,7 +240,9 @@ def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray
 
 @compiled
 def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
-    """Set the offsets of a column, from the starts and ends of the strings in another text."""
+    """Set `offsets`, one more than `starts`, to those of a column of the strings that begin at `starts` and end at
+    `ends` in another text.
+    """
     offset = offsets[0] = 0
     for i in range(len(starts)):
         offset += ends[i] - starts[i]
@@ -241,7 +251,9 @@ def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
 
 @compiled
 def _copy_strings(data: ByteArray, starts: Offsets, offsets: Offsets, out: ByteArray) -> None:
-    """Copy the strings of `data` that begin at `starts` to `out`, where they begin at `offsets`."""
+    """Copy the strings of `data` that begin at `starts` to `out`, where they begin at `offsets`. `offsets` has one more
+    element than `starts`, and gives the lengths, too.
+    """
     for i in range(len(starts)):
         copy(data, starts[i], starts[i] + offsets[i + 1] - offsets[i], out, offsets[i])
 
@@ -298,7 +310,9 @@ def index_words(words: Sequence[bytes]) -> Vocabulary:
 
 
 def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
-    """The slot in which the search for `data[start:end]` begins; `slots`, the number of slots, is a power of two."""
+    """The slot in which the search for `data[start:end]` begins: a hash, from 0. `slots`, the number of slots, is a
+    power of two.
+    """
     value = 0
     for i in range(start, end):
         value = (value * 31 + int(np.int64(data[i]))) & 0xFFFFFF
@@ -307,7 +321,9 @@ def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
 
 @inner
 def word_number(data: ByteArray, start: int, end: int, words: Vocabulary) -> int:
-    """The number, from 0, of the word `data[start:end]` in the vocabulary; -1 for another word or another case."""
+    """The number, from 0, of the word `data[start:end]` (the whole text) in the vocabulary; -1 for another word or
+    another case.
+    """
     slot = _slot(data, start, end, len(words.slots))
     while words.slots[slot] != -1:
         number = words.slots[slot]
