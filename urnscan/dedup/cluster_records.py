@@ -43,10 +43,11 @@ _IN_MEMORY = 1 << 26
 
 
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
-    """Join the records of all dumps to clusters, rank the records of each cluster, and return the result.
+    """Join the records of all dumps to clusters, rank the records of each cluster, and return the result. The caller
+    closes it, before `reading`.
 
-    `progress` is called with each stage and the number of rows. The caller closes the result. Raises FatalError if the
-    disk is full, a process dies, or `policy.keep` names a dump that was not read.
+    `progress` is called with each stage and the number of rows. Raises FatalError if the disk is full, a process dies,
+    or `policy.keep` names a dump that was not read.
     """
     check_sources(policy.keep, reading.dumps)
     progress.on_stage(
@@ -113,8 +114,11 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
 def _citation_pairs(
     reading: ReadDumps, joined: SharedEdges, same_work: Pair, policy: Policy, progress: Progress
 ) -> CitationPairs:
-    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys, connect; without
-    records marked as deleted. Empty if the options exclude citations. Raises FatalError.
+    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys (weak ones, such as
+    an address), connect; without records marked as deleted. Empty if the options exclude citations.
+
+    `joined`: the edges (a record and one of its keys) that several records share. `same_work`: pairs of records of the
+    same work. Raises FatalError.
     """
     if DESCRIPTION not in policy.keys or not policy.agree:
         return NO_PAIRS
@@ -135,7 +139,8 @@ def _citation_pairs(
 
 
 def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
-    """The number of the work of each record, from 0, and pairs of records of the same work.
+    """The number of the work of each record, from 0, and pairs of records of the same work (two arrays of their
+    numbers).
 
     Each record describes a different work, except in N-Triples, where several records may have the same subject.
     """
@@ -149,10 +154,13 @@ def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
 
 
 def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Policy) -> tuple[SharedEdges, Numbers]:
-    """The edges that connect records, and the number of the component of each record.
+    """The edges (a record and one of its keys) that connect records, and the number of the component (connected
+    records) of each record. `same_work`: pairs of records of the same work, which are always connected; `work`: number
+    of the work of each record.
 
-    In a component that is too large, citations of articles are ignored; if it is still too large, also supporting keys;
-    and then all keys except URNs. Without `policy.agree`, citations and supporting keys connect nothing anywhere.
+    In a component of more than `policy.max_cluster` works, citations of articles are ignored; if it is still too large,
+    also supporting keys; and then all keys except URNs. It may stay too large. Without `policy.agree`, citations and
+    supporting keys connect nothing anywhere.
     """
     begins = first_records(work)
     if not policy.agree:
@@ -176,9 +184,12 @@ def _contradictions(
     policy: Policy,
     progress: Progress,
 ) -> SplitComponents:
-    """Split the components by conflicts, and add SHOWN of the records to `descriptions`; if that is None, descriptions
-    are not compared. `component`: number of the component of each record, without decisions of people. Raises
-    FatalError.
+    """Split the components (connected records) by conflicts, and add title, year and others (the columns SHOWN) of the
+    connected records to `descriptions`; if that is None, descriptions are not compared. Closes the workers if it is
+    not.
+
+    `joined`: edges (a record and one of its keys) that connect records; `component`: number of the component of each
+    record, without decisions of people; `work`: number of the work of each record. Raises FatalError.
     """
     reading = records.reading
     with closing(ComponentSplitter(joined, component, work, policy.max_cluster, reading.folder)) as splitter:
@@ -213,7 +224,9 @@ def _ranking_values(
     decisions: AppliedDecisions | None,
     progress: Progress,
 ) -> RankingValues:
-    """Values by which works are ranked. Raises FatalError."""
+    """Values by which works are ranked. `cluster` and `work` have the numbers of each record. Descriptions are read
+    only if a rule of `policy.keep` needs them, of records in clusters with others. Raises FatalError.
+    """
     reading = records.reading
     lengths, counts = (
         np.concatenate([np.empty(0, np.uint8), *parts]) for parts in (reading.records.lengths, reading.records.counts)
@@ -257,13 +270,15 @@ def _ranking_values(
 def _ranks_by_rules(
     policy: Policy, cluster: Numbers, work: Numbers, values: RankingValues, reading: ReadDumps
 ) -> Numbers:
-    """Rank of each record in its cluster as if nobody had decided to keep a record."""
+    """Rank of each record in its cluster as if nobody had decided to keep a record; decisions to remove stay."""
     without = replace(values, decided=np.maximum(values.decided, 1))
     return ranks(policy.keep, cluster, work, without, reading.dumps)
 
 
 def _decision(cluster: Numbers, rank: Numbers, is_apart: Flags) -> npt.NDArray[np.int8]:
-    """Index in DECISIONS of each record. `is_apart`: whether a record that is `alone` is `apart` instead."""
+    """Index in DECISIONS (alone, kept, removed, apart) of each record, from its cluster and rank. `is_apart`: whether a
+    record that would be `alone` is `apart` instead (in doubt, or kept separate by people).
+    """
     alone, kept, removed, apart = range(len(DECISIONS))
     has_removed = np.zeros(cluster.max(initial=0) + 1, np.bool_)
     has_removed[cluster[rank > 1]] = True

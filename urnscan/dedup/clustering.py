@@ -68,8 +68,9 @@ class Components:
         return Components(self.reading, component, np.bincount(component, minlength=1) > 1)
 
     def batches(self) -> Iterator[tuple[Dump, slice, pa.RecordBatch]]:
-        """Yield batches of all records: their dump, their numbers among the records of all dumps, from 0, as a slice,
-        and their rows (`batches.ROWS`). No batch has records of two dumps. Raises FatalError if the disk fails.
+        """Yield batches of all records, in order: their dump, their numbers among the records of all dumps, from 0, as
+        a slice, and their rows (keys in `names`, packed `description`, place in the dump; all columns are in
+        `batches.ROWS`). No batch has records of two dumps. Raises FatalError if the disk fails.
         """
         batches = self.reading.records.rows.batches()
         for dump in self.reading.dumps:
@@ -80,8 +81,9 @@ class Components:
                 record += len(rows)
 
     def described(self) -> Iterator[tuple[tuple[Dump, slice, pa.RecordBatch], pa.RecordBatch]]:
-        """Return an iterator over batches of all records (`batches`), each with the descriptions (`unpacked`) of only
-        those records for which `share` is true. Raises FatalError if the disk fails or a process dies.
+        """Return an iterator over batches of all records (as `batches` yields them), each with a batch of the
+        descriptions (columns of SHOWN, and `description`) of only those records for which `share` is true. Raises
+        FatalError if the disk fails or a process dies.
         """
         batches, sources = itertools.tee(self.batches())
         packed = (rows.column("description").filter(flag_array(self.share(span))) for _, span, rows in sources)
@@ -154,7 +156,7 @@ class Clustering:
     """Counts for `DedupReport`, by the names of its attributes."""
 
     def close(self) -> None:
-        """Delete the descriptions on disk."""
+        """Delete the descriptions on disk, without which `rows` fails; the other methods still work."""
         if self.descriptions is not None:
             self.descriptions.close()
 
@@ -167,8 +169,8 @@ class Clustering:
         return has_any
 
     def rows(self) -> Iterator[tuple[Dump, pa.RecordBatch]]:
-        """Yield batches of all records: the dump, and rows of the table of clusters (CLUSTERS), with edition and part
-        as further columns. No batch has records of two dumps. Raises FatalError if the disk fails.
+        """Yield batches of all records, in order: the dump, and rows of the table of clusters (CLUSTERS), with edition
+        and part as further columns. No batch has records of two dumps. Raises FatalError if the disk fails.
         """
         edge = 0
         shown = (
@@ -193,8 +195,8 @@ class Clustering:
             edge += len(names.values)
 
     def _with_others(self, names: pa.ListArray, span: slice) -> pa.ListArray:
-        """The keys by which records of a batch were joined, then the places by which articles were joined, and
-        BY_DECISION.
+        """Lists of what joined each record of a batch: `names`, the keys; then the places in the literature by which
+        articles were joined, and BY_DECISION if people joined it. `span`: numbers of the records, as a slice.
         """
         places, decided = self.citation_places[span], self.by_decision[span]
         if not places.any() and not decided.any():
@@ -216,7 +218,9 @@ class Clustering:
             yield pa.RecordBatch.from_pydict(self._named_records(dump, span, rows), KEPT).filter(is_kept)
 
     def _named_records(self, dump: Dump, span: slice, rows: pa.RecordBatch) -> dict[str, pa.Array]:
-        """Columns that say which records the rows of a batch are, and their clusters."""
+        """The columns of KEPT (cluster, source, member, record, record_id, digest) for the rows of a batch of a dump.
+        `span`: numbers of the records of the batch among the records of all dumps, from 0.
+        """
         return {
             "cluster": number_array(self.cluster[span].astype(np.int64)),
             "source": _repeated(dump.source.name, len(rows)),
@@ -228,8 +232,8 @@ class Clustering:
 
     def standing(self) -> Iterator[tuple[Dump, Numbers, pa.RecordBatch]]:
         """Yield, in batches, the records that are neither removed nor marked as deleted: their dump, their numbers
-        among the records of all dumps, from 0, and their rows (`batches.ROWS`). A batch may be empty. Raises FatalError
-        if the disk fails.
+        among the records of all dumps, from 0, and their rows (the columns of `Components.batches`). A batch may be
+        empty. Raises FatalError if the disk fails.
         """
         is_standing = self.rank == 1
         is_standing[self.records.reading.records.deleted] = False
@@ -238,7 +242,10 @@ class Clustering:
             yield dump, (np.flatnonzero(stays) + span.start).astype(np.int32), rows.filter(flag_array(stays))
 
     def _scattered(self, span: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
-        """Columns of SHOWN for all records of a batch; null for records that are alone in their component."""
+        """Columns of SHOWN (title, year and others) for all records of a batch; null for records that are alone in
+        their component (connected records). `span`: numbers of the records, as a slice; `described`: rows of only the
+        records that are not alone.
+        """
         is_wanted = self.records.share(span)
         place = np.cumsum(is_wanted, dtype=np.int32) - np.int32(1)
         at = pa.Array.from_buffers(pa.int32(), len(place), [bits(is_wanted), pa.py_buffer(place)])
@@ -263,7 +270,7 @@ def _repeated(text: str | None, count: int) -> pa.DictionaryArray:
 
 
 def _named(codes: npt.NDArray[np.int32], names: Sequence[str]) -> pa.DictionaryArray:
-    """Names by their codes; an empty name is null."""
+    """A dictionary-encoded column: `names[code]` for each code; null for an empty name."""
     is_known = bits(np.array(names, np.bool_)[codes])
     places = pa.Array.from_buffers(pa.int32(), len(codes), [is_known, pa.py_buffer(np.ascontiguousarray(codes))])
     return pa.DictionaryArray.from_arrays(places, text_array(names))

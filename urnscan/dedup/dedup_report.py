@@ -127,10 +127,11 @@ class DedupReport:
         ]
 
     def silences(self) -> list[str]:
-        """Return messages about dumps without identifiers, dumps in which every URN counts, dumps with unknown fields,
-        and clusters without titles; empty if there are none.
+        """Return messages about dumps without identifiers, dumps in which every URN counts because none of their fields
+        is known to contain identifiers, and dumps with records in an unknown format (inside OAI-PMH, SRU); then one
+        with the number of clusters without titles. Empty if there are none.
 
-        Up to five dumps of each kind are named; a message counts the rest.
+        Up to five dumps of each kind have a message each; a further message counts the rest of the kind.
         """
         which = "" if self.left_out is None else f" that {option('nid', None)} and {option('not_nid', None)} let count"
         without = [
@@ -173,8 +174,8 @@ class DedupReport:
         return lines
 
     def metadata(self, options: Options, policy: Policy) -> dict[str, Any]:
-        """Return the metadata of the table of clusters: options and counts. They are the same for two runs with the
-        same inputs and options.
+        """Return the metadata of the table of clusters: options and counts, without the duration, so that they are the
+        same for two runs with the same inputs and options.
         """
         numbers_of = "inputs failures notes byte_count records damaged clusters duplicates".split()
         numbers_of += "doubts untitled too_large trimmable components_in_names".split()

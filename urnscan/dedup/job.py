@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 def run(
     inputs: Sequence[Argument], options: Options, policy: Policy, outputs: Outputs, progress: Progress
 ) -> DedupReport:
-    """Find the clusters of the records in dumps, write the outputs, and return the counts.
+    """Find the clusters of the records in dumps, write the outputs that are not None, and return the counts. The caller
+    completes the outputs: nothing is closed here.
 
     `progress` is called with failures and notes, with numbers of bytes and rows, and with each stage that follows the
     reading.
@@ -111,7 +112,9 @@ def run(
 
 
 def _check(policy: Policy, outputs: Outputs) -> None:
-    """Raise FatalError for an option that needs or excludes another option."""
+    """Raise FatalError for an output or option that needs or excludes another: `review_all` without a review, `wrong`
+    with `any_urn`, `carry` without copies of the dumps.
+    """
     if outputs.review_all and not outputs.has_review:
         raise FatalError(f"{option('review_all', None)} needs {option('review', 'FILE')}")
     if policy.any_urn and outputs.wrong is not None:
@@ -121,8 +124,9 @@ def _check(policy: Policy, outputs: Outputs) -> None:
 
 
 def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
-    """Check that the copies of all inputs can be written, and return the inputs. Raises FatalError for a copy that
-    cannot, and for an output that is a table of the options.
+    """Check that the copies of all inputs can be written, and return the inputs, unread; with copies, all of them are
+    listed first. Raises FatalError for a copy that cannot be written, and for an output that is a table of the options,
+    such as `decisions`.
     """
     written = [*outputs.paths]
     for dumps in outputs.copies.values():
@@ -135,8 +139,8 @@ def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Ou
 
 
 def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, wrong: WrongRows | None) -> None:
-    """Write `rows` to the tables that were asked for: of clusters, of the mapping from removed to kept records, and of
-    wrong ISBN and ISSN.
+    """Write `rows` (of `Clustering.rows`) to the tables that were asked for: of clusters, of the mapping from removed
+    to kept records, and of wrong ISBN and ISSN.
     """
     if outputs.clusters is not None:
         outputs.clusters(rows.select(CLUSTERS.names))
@@ -163,7 +167,9 @@ def _copy_all(
 
 
 def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
-    """Copy the dumps without some of their records. `places` says which records stay. Raises FatalError."""
+    """Copy all dumps without some of their records. `places` says, in the order of the dumps, where each record is and
+    whether it stays. `dumps` is the output. Raises FatalError.
+    """
     for source, of_source in itertools.groupby(again.read(), lambda opened: opened[0].source):
         with dumps.open(source) as write:
             for dump, buffer in of_source:
@@ -197,7 +203,9 @@ def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> N
 
 
 def _shown(clustering: Clustering, outputs: Outputs) -> Flags:
-    """For each component, by its number, whether the review shows it."""
+    """For each component (connected records), by its number, whether the review shows it: if a record is still to be
+    decided; with `review_all`, if a record is in doubt or removed.
+    """
     if outputs.review_all:
         return clustering.components_with(clustering.in_doubt | (clustering.rank > 1))
     return clustering.components_with(clustering.to_decide)

@@ -40,7 +40,9 @@ def _closest(one: Features, other: Features) -> Closest | None:
 
 
 def _of_titles(one: Features, other: Features) -> float | None:
-    """Distance of the titles from 0 (equal) to 1; None if they cannot be compared."""
+    """Distance of the titles, 0 (equal, but one may lack, for example, the subtitle) to 1; None if they cannot be
+    compared.
+    """
     titles = _closest(one, other)
     return None if titles is None else 1 - titles.similarity / 100
 
@@ -60,7 +62,7 @@ def of_kinds(one: Features, other: Features) -> float | None:
 
 def _of_authors(one: Features, other: Features) -> float | None:
     """1 if two works with a general title (`Editorial`) have authors without a common word, 0 if a word is the same or
-    abbreviated; None for other titles, or without both authors.
+    the start of the other; None for other titles, or without both authors.
     """
     titles = _closest(one, other) if one.author and other.author else None
     if titles is None or not known_words().general.fullmatch(titles.one):
@@ -111,7 +113,9 @@ def _are_one_article(one: Features, other: Features) -> bool:
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
-    """1 if only one volume is an index, or a supplement, else 0; None if one has no number, or both have a first page."""
+    """1 if the volumes are not of the same kinds (index, supplement), else 0; None if one has no number, or both a
+    first page.
+    """
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
     return float(one.part.extras != other.part.extras)
@@ -230,8 +234,8 @@ def _of_languages(one: Features, other: Features) -> float | None:
 
 
 def far_titles(one: Features, other: Features) -> float:
-    """Distance of the titles, from 0 (equal, except that one may lack the subtitle) to 1; 1 also for titles that cannot
-    be compared, because one is missing or they are in two scripts.
+    """Distance of the titles, from 0 (equal, except that one may lack, for example, the subtitle) to 1; 1 also for
+    titles that cannot be compared, because one is missing or they are in two scripts.
     """
     distance = _of_titles(one, other)
     return 1 if distance is None else distance
@@ -258,7 +262,7 @@ def other_years(one: Features, other: Features) -> float:
 def other_authors(one: Features, other: Features) -> float | None:
     """1.0 if the first authors differ, otherwise 0.0; None if a record names no author, not even `anonymous`. They
     differ if no word of either family name is in the whole name of the other author: `Paul, Jean` and `Jean Paul` are
-    the same. Small differences of spelling, and abbreviated words of at least three letters, do not count.
+    the same. Small differences of spelling, and words cut after three letters or more, do not count.
     """
     if not one.family or not other.family:
         return None
@@ -274,9 +278,7 @@ def _other_editions(one: Features, other: Features) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that compares two records: they conflict in `aspect` if `distance` is greater than `most`. A distance of
-    None is no conflict.
-    """
+    """A rule that compares two records: they conflict in `aspect` if `distance` is greater than `most`."""
 
     aspect: str
     """The aspect of a description that is compared, such as `title`: a member of ASPECTS; in SURE_RULES and
@@ -287,8 +289,9 @@ class Rule:
     most: float
     """The greatest distance that is no conflict."""
     distance: Callable[[Features, Features], float | None]
-    """Function that returns the distance of two records: 0 means no difference. None if they cannot be compared, mostly
-    because one lacks the value. In SURE_RULES and CITATION_RULES a missing value may count as a difference.
+    """Function that returns the distance of two records: 0 means no difference. None, which is no conflict: they cannot
+    be compared, mostly because one lacks the value. In SURE_RULES and CITATION_RULES a missing value may count as a
+    difference.
     """
 
 
@@ -345,9 +348,9 @@ class Comparison(NamedTuple):
 
 
 def similarity(one: Description, other: Description) -> float:
-    """Return the similarity of the titles of two descriptions, from 0 to 1 (equal); if both have a subtitle, the
-    smaller of the similarity of the titles and that of the subtitles alone. 0 if a title is missing, or if the titles
-    are in two scripts.
+    """Return the similarity of two titles, from 0 to 1 (equal, but one may lack the subtitle, the edition or a title in
+    another language); if both have a subtitle, the smaller of this and the similarity of the subtitles alone. Case and
+    punctuation do not count. 0 if a title is missing, or if the titles are in two scripts.
     """
     # After a long title, two subtitles (`Floor plan`, `Second floor plan`) hardly change the similarity of the whole.
     mine, others = features(one).title, features(other).title
@@ -379,7 +382,7 @@ def have_other_authors(one: Description, other: Description) -> bool:
 
 def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comparison:
     """Compare two descriptions by `rules`, which are rules of RULES; return which aspects conflict, and how many rules
-    find no difference. The order of the two does not matter. A missing value is mostly no conflict (see the module).
+    find no difference. The order of the two does not matter. A missing value is mostly no conflict.
     """
     return compare_features(features(one), features(other), rules)
 

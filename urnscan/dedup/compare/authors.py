@@ -29,7 +29,7 @@ def family_part(author: str) -> str:
 
 
 def may_be_one_name(one: str, other: str) -> bool:
-    """Return whether two words, as `features.words` writes them, may be the same family name: small differences of
+    """Return whether two words, in lower case without accents, may be the same family name: small differences of
     spelling do not count, and one word may be the first letters, at least three, of the other.
     """
     shorter, longer = sorted((one, other), key=len)

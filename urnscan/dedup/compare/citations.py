@@ -62,8 +62,8 @@ class Citation(NamedTuple):
     features: Features
     """The description, prepared for the rules that compare any two records (`compare_features`)."""
     title: str
-    """The whole title as `features.words` writes it, in lower case and without punctuation; with what databases add to
-    titles.
+    """The whole title in lower case, without accents and punctuation (the form of `features.words`); with what
+    databases add to titles.
     """
     host: str
     """Title of the journal or book that contains the article; empty if unknown."""
@@ -93,8 +93,8 @@ def is_article(description: Description) -> bool:
 
 @functools.lru_cache(maxsize=1 << 12)
 def citation(description: Description) -> Citation:
-    """Return the description of an article, prepared for comparison with other articles. It is not checked that the
-    description is of an article (`is_article`).
+    """Return the description of an article, prepared for comparison with other articles (`shared_place`). It is not
+    checked that the description is of an article (`is_article`).
     """
     of_description = features(description)
     return Citation(
@@ -155,7 +155,9 @@ def _other_numbers(one: Features, other: Features) -> float:
 
 
 def _have_same_numbers(one: str, other: str) -> bool:
-    """Whether two titles have the same numbers, also within words (`CO2`), with or without spaces: `10(6)`, `106`."""
+    """Whether two titles, in the form of `features.words`, have the same numbers, also within words (`CO2`), with or
+    without spaces: `10(6)`, `106`.
+    """
     # U.S., US
     if one.replace(" ", "") == other.replace(" ", ""):
         return True
@@ -192,7 +194,9 @@ a place (`PLACES`).
 
 
 def _have_one_start(one: Start | None, other: Start | None) -> bool | None:
-    """Whether two articles begin on the same page; None if unknown, also if only one begins on page 1."""
+    """Whether two articles begin on the same page; None if unknown, also if only one begins on page 1. Letters before
+    the number count only if both have some.
+    """
     # Not all databases have letters before the number. Page 1 may mean that an article has no place in an issue yet.
     if one is None or other is None:
         return None
@@ -226,7 +230,9 @@ class _Pair(NamedTuple):
 
     @property
     def may_be_one_journal(self) -> bool:
-        """Whether both articles are in the same journal, or, if a journal is missing, in issues with the same number."""
+        """Whether both articles are in the same journal, or, if the journal of one is unknown, in issues with the same
+        number.
+        """
         return self.issue is True if self.journal is None else self.journal
 
     @property
@@ -236,7 +242,9 @@ class _Pair(NamedTuple):
         return all(len(title.split()) >= _TELLING and not known_words().general.fullmatch(title) for title in titles)
 
     def has_whole_title(self, letters: int) -> bool:
-        """Whether the whole titles are the same (small typos allowed), telling, and of at least `letters` characters."""
+        """Whether the whole titles are the same (small typos allowed), of at least three words, not general
+        (`Editorial`), and of at least `letters` characters.
+        """
         is_long = min(len(self.one.title), len(self.other.title)) >= letters
         return is_long and self.has_telling_title and fuzz.ratio(self.one.title, self.other.title) >= _SAME_WHOLE
 

@@ -35,8 +35,8 @@ class Extent(NamedTuple):
 
 
 def extent_of(text: str, words: str) -> Extent:
-    """Return the numbers of pages, volumes and pieces in a statement of the extent; `words`: the result of
-    `features.words(text)`. All are None or empty if the text states none of these.
+    """Return the numbers of pages, volumes and pieces in `text`, a statement of the extent; `words`: the same text as
+    `features.words` returns it (lower case, no punctuation). All are None or empty if the text states none of these.
 
     The number of pages is before the word for pages; other numbers, Roman numerals and words such as "unnumbered" may
     be between. The number of volumes is directly before the word for volumes, another after "in" (`3 v. in 4`). Up to

@@ -162,7 +162,7 @@ def features(description: Description) -> Features:
 
 
 def _words_of_name(name: str) -> frozenset[str]:
-    """Words of a name; words of one or two letters only if there are no longer words."""
+    """Words of a name, in lower case; words of one or two letters only if there are no longer words."""
     all_words = words(name).split()
     return frozenset(word for word in all_words if len(word) > 2) or frozenset(all_words)
 
@@ -189,7 +189,9 @@ def words(text: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same title
 def _title(text: str) -> tuple[Title | None, int | None]:
-    """A title prepared for comparison, and the number of an edition in the title; None for a missing value."""
+    """A title prepared for comparison (None without a word), and the number of an edition in the title (None without
+    one).
+    """
     text = _RESPONSIBILITY.sub("", text)
     cut = _SUBTITLE.split(text, maxsplit=1)
     edition = None
@@ -219,14 +221,18 @@ def _title(text: str) -> tuple[Title | None, int | None]:
 
 
 def _parallel(text: str) -> tuple[tuple[str, str], ...]:
-    """The titles in several languages, each without its subtitle and with it; empty for a title in a single language."""
+    """The titles in several languages in a text (`Title = Título`), each as words without its subtitle and with it;
+    empty for a title in a single language.
+    """
     titles = _PARALLEL.split(text)
     forms = ((words(_SUBTITLE.split(title, maxsplit=1)[0]), words(title)) for title in titles)
     return tuple(form for form in forms if form[0]) if len(titles) > 1 else ()
 
 
 def _edition_in(title: str) -> int | None:
-    """The number of an edition in a title (`inks 3rd ed`); None if there is none."""
+    """The number of an edition in a title that `words` has normalized (`inks 3rd ed`), the first of several; None if
+    there is none.
+    """
     known = known_words()
     if known.editions.isdisjoint(title.split(" ")):
         return None
@@ -235,7 +241,9 @@ def _edition_in(title: str) -> int | None:
 
 
 def _without_additions(title: str) -> str:
-    """A title without edition and additions of databases; unchanged if nothing else would be left."""
+    """A title, normalized by `words`, without edition (`3rd ed`) and additions of databases (`electronic resource`);
+    each is left if nothing else is there.
+    """
     known = known_words()
     for hints, pattern in ((known.additions, known.addition), (known.editions, known.edition)):
         if not hints.isdisjoint(title.split(" ")):
@@ -244,7 +252,9 @@ def _without_additions(title: str) -> str:
 
 
 def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
-    """Kinds of works (`reply`, `workbook`) that the texts name: forms of a title, and an edition."""
+    """Kinds of works (`reply`, `workbook`) that the texts name: forms of a title, and an edition, normalized by
+    `words`. An article at the start of a text does not count.
+    """
     kinds = set()
     for text in dict.fromkeys(texts):
         hinted = {name for word in text.split(" ") for name in _hinted(word)}
@@ -257,7 +267,7 @@ def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=1 << 14)
 def _hinted(word: str) -> tuple[str, ...]:
-    """Kinds of works that a word may name."""
+    """Kinds of works that a word may name: a text with the word must be compared with their patterns."""
     return tuple(name for name, hints in known_words().hints.items() if word.startswith(hints))
 
 
@@ -276,7 +286,7 @@ def _edition(text: str) -> int | None:
 
 
 def _publisher(words_of_name: str) -> str:
-    """Words of a publisher; empty for an unknown publisher."""
+    """The given words of a publisher, normalized by `words`; empty for a statement that it is unknown (`s n`)."""
     return "" if known_words().unknown.search(words_of_name) else words_of_name
 
 
@@ -309,7 +319,8 @@ class Closest(NamedTuple):
 @functools.lru_cache(maxsize=1 << 12)
 def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
     """Return the most similar forms of two titles: with the subtitle if both titles have one, otherwise with or without
-    it. A title in one language may replace a title in several languages.
+    it. A title in one language may replace a title in several languages, and a subtitle of at least three words the
+    title.
 
     `are_parts`: both records have the number of a part, so a form may lack the part at the end of the title.
     """

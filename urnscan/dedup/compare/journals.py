@@ -18,8 +18,9 @@ _ACRONYM = range(3, 7)
 @functools.lru_cache(maxsize=1 << 14)
 def are_one_journal(one: str, other: str) -> bool:
     """Whether two titles may be of the same journal: word by word, both words are equal, or a word abbreviates the
-    other; or a title is an acronym of the other (`BMJ`). Small words such as `of`, and what follows a bracket or ` : `,
-    may be missing. Case, accents and punctuation do not count. False for a title without other words.
+    other; or a title is an acronym of the other (`BMJ`), or both have the same letters. Small words such as `of`, and
+    what follows a bracket or ` : `, may be missing. Case, accents and punctuation do not count. False for a title
+    without other words.
 
     >>> are_one_journal("J Clin Oncol", "Journal of Clinical Oncology"), are_one_journal("Br J Surg", "Am J Surg")
     (True, False)
@@ -28,8 +29,8 @@ def are_one_journal(one: str, other: str) -> bool:
 
 
 def _forms(title: str) -> dict[tuple[str, ...], None]:
-    """The forms of a title, as keys: its words with and without additions after a bracket or a sign, without small
-    words.
+    """The forms of a title as keys of a dict, to keep their order: its words in lower case with and without additions
+    (after a bracket, `=`, `/`, or a sign between spaces), without small words. Empty without other words.
     """
     forms = (tuple(_counted(words(text))) for text in (title, _ADDITION.sub("", title)))
     return dict.fromkeys(form for form in forms if form)
@@ -52,7 +53,7 @@ def _are_alike(mine: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 def _is_abbreviation(one: str, other: str) -> bool:
     """Whether the shorter word is the start of the other word, or has its first letter and some others in order
-    (`natl`, `national`).
+    (`natl`, `national`). Equal words count.
     """
     shorter, longer = sorted((one, other), key=len)
     if longer.startswith(shorter):

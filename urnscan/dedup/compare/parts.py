@@ -88,15 +88,17 @@ def part_of(words: str) -> Part:
 
 
 def _follows(tokens: Sequence[str], at: int) -> bool:
-    """Whether the word at a place belongs to the number before the word, as in `2 Band 1 Teil`, and not to the number
-    after.
+    """Whether the word for a part at index `at` belongs to the number before the word, as in `2 Band 1 Teil`, and not
+    to the number after.
     """
     rest = tokens[at + 1 : at + 3]
     return not rest or not any(_values(rest[0], "")) or rest[-1] in known_words().parts
 
 
 def _values(word: str, after: str) -> Iterator[str]:
-    """The numbers and letters of a part in a word; `after` is the next word of the statement."""
+    """The numbers, in digits, and letters of a part in a word; `after` is the next word of the statement, or empty.
+    Both are in the form of `features.words`.
+    """
     known = known_words()
     number = _NUMBER.match(word)
     if number and (len(number[2] or "") != 1 or after in known.parts):
@@ -217,7 +219,7 @@ def names_part(title: str) -> bool:
 
 
 def _roman_number(word: str) -> str | None:
-    """The value of a Roman number, in digits; None for another word."""
+    """The value of a Roman number in lower case, up to 99, in digits; None for another word."""
     if not (word and _ROMAN.match(word)):
         return None
     values = [_VALUES[letter] for letter in word]
@@ -225,7 +227,9 @@ def _roman_number(word: str) -> str | None:
 
 
 def _han_values(found: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The numbers in groups of `_HAN`, in digits; words for first, middle and last, such as `上`, unchanged."""
+    """The numbers in groups of `_HAN` (the result of `findall`), in digits; words for first, middle and last, such as
+    `上`, unchanged.
+    """
     for before, place, after, last_place in found:
         digits = before or after
         yield str(_han(digits)) if digits else place or last_place

@@ -37,7 +37,7 @@ def printing_of(edition: str) -> frozenset[str]:
 
 
 def numbered_printing(printing: frozenset[str]) -> frozenset[str]:
-    """Return the marks of a printing (`printing_of`), without months and the mark `reprint`: only its numbers and
-    `corrected`.
+    """Return the marks of a printing, as `printing_of` returns them, without months and the mark `reprint`: only its
+    numbers and `corrected`.
     """
     return frozenset(value for value in printing if value != _REPRINT and not value.startswith(_MONTH))

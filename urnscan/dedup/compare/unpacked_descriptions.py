@@ -23,8 +23,8 @@ SHOWN = pa.schema(
 
 
 def unpacked(packed: pa.BinaryArray) -> pa.RecordBatch:
-    """Return packed descriptions (the bytes that `description.pack` makes) as rows with the columns of SHOWN, and
-    `description`, the whole description as a text (`description.as_text`). A value that a record lacks is null.
+    """Return packed descriptions (bytes, the column `description` of the rows of records) as rows with the columns of
+    SHOWN, and `description`, the whole description as a text. The order stays; a value that a record lacks is null.
     `publication_year` is the first year in the record.
     """
     # Many duplicates are copies: their description is unpacked once.

@@ -99,7 +99,7 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def need_descriptions(rules: Iterable[str]) -> bool:
-    """Whether one of the rules compares values from descriptions: `newest` or `fullest`."""
+    """Whether one of the rules (of `keep`) compares values from descriptions: `newest` or `fullest`."""
     return not _DESCRIBED.isdisjoint(rules)
 
 
@@ -123,7 +123,7 @@ def _long_date(short: re.Match[str]) -> str:
 
 
 def level_of(description: Description) -> int:
-    """Return the encoding level of a record, from 1 (the fullest) to 10 (unknown)."""
+    """Return the encoding level of a record (how fully it is catalogued), from 1 (the fullest) to 10 (unknown)."""
     return int(description.level or _LEVELS)
 
 
@@ -182,7 +182,9 @@ def first_records(work: Numbers) -> Numbers:
 
 
 def _keys(rule: str, values: RankingValues, works: Numbers, dumps: Sequence[Dump]) -> Sequence[IntArray]:
-    """Sort keys of works for a rule; the smallest wins."""
+    """Sort keys of works for a rule, the most important first; each has an element for each of `works` (numbers of
+    works), and the smallest wins. For `source:NAME` the key is whether the work is in another dump.
+    """
     if rule in _RULES:
         return _RULES[rule](values, works)
     is_other = np.array([not _is_named(dump, rule) for dump in dumps], np.int8)
