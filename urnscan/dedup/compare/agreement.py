@@ -40,9 +40,7 @@ def _closest(one: Features, other: Features) -> Closest | None:
 
 
 def _of_titles(one: Features, other: Features) -> float | None:
-    """Distance of the titles, 0 (equal, but one may lack, for example, the subtitle) to 1; None if they cannot be
-    compared.
-    """
+    """Distance of the titles, 0 (equal, but one may lack the subtitle) to 1; None if they cannot be compared."""
     titles = _closest(one, other)
     return None if titles is None else 1 - titles.similarity / 100
 
@@ -113,9 +111,7 @@ def _are_one_article(one: Features, other: Features) -> bool:
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
-    """1 if the volumes are not of the same kinds (index, supplement), else 0; None if one has no number, or both a
-    first page.
-    """
+    """1 if only one volume is an index, or a supplement, else 0; None if one has no number, or both have a first page."""
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
     return float(one.part.extras != other.part.extras)
@@ -203,7 +199,9 @@ def _of_volumes(one: Features, other: Features) -> float | None:
 
 
 def _of_publishers(one: Features, other: Features) -> float | None:
-    """1 if each publisher has a word that the other lacks, else 0; None without both, or if the pages do not differ."""
+    """1 if each publisher has a word that the other lacks, else 0; None without both, or unless the pages differ by
+    over 2.
+    """
     if not (one.publisher and other.publisher) or not _of_extents(one, other):
         return None
     return float(bool(alone(one.publisher, other.publisher) and alone(other.publisher, one.publisher)))

@@ -75,7 +75,7 @@ class Citation(NamedTuple):
 
 @functools.cache
 def _no_articles() -> frozenset[str]:
-    """Words about the format of works that are not articles."""
+    """Words of formats (`audio`, `book`) that show that a work is not an article."""
     is_other = {"content": frozenset(["text"]), "extent": frozenset(["contribution"]), "whole": frozenset[str]()}
     return frozenset(word for word, axis in axes().items() if axis in is_other and word not in is_other[axis])
 
@@ -155,7 +155,7 @@ def _other_numbers(one: Features, other: Features) -> float:
 
 
 def _have_same_numbers(one: str, other: str) -> bool:
-    """Whether two titles, in the form of `features.words`, have the same numbers, also within words (`CO2`), with or
+    """Whether two titles, in lower case without punctuation, have the same numbers, also within words (`CO2`), with or
     without spaces: `10(6)`, `106`.
     """
     # U.S., US

@@ -189,8 +189,8 @@ def words(text: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same title
 def _title(text: str) -> tuple[Title | None, int | None]:
-    """A title prepared for comparison (None without a word), and the number of an edition in the title (None without
-    one).
+    """A title prepared for comparison (None if the text has no word), and the number of an edition in the title (None
+    without one). `text`: the title in a description, where special characters mark article and subtitle.
     """
     text = _RESPONSIBILITY.sub("", text)
     cut = _SUBTITLE.split(text, maxsplit=1)
@@ -272,7 +272,7 @@ def _hinted(word: str) -> tuple[str, ...]:
 
 
 def _edition(text: str) -> int | None:
-    """The first number of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`, `第3版`; None for `Rev. ed.`."""
+    """The first number in a statement of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`, `第3版`; None for `Rev. ed.`."""
     known = known_words()
     tokens = words(text).split(" ")
     for word, after in itertools.pairwise([*tokens, ""]):

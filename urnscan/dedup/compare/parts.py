@@ -65,8 +65,8 @@ NO_PART = Part()
 @functools.lru_cache(maxsize=1 << 12)
 def part_of(words: str) -> Part:
     """Return the part in the statement of a part, where every number, letter and word for a supplement counts: `vol 2
-    pt 1`, `2 band 1 teil`, `12a`, `index`. NO_PART if there is none. `words`: the statement in the form of
-    `features.words`.
+    pt 1`, `2 band 1 teil`, `12a`, `index`. NO_PART if there is none. `words`: the statement, normalized by
+    `features.words` (lower case, no accents or punctuation).
     """
     known = known_words()
     tokens = words.split(" ")
@@ -97,7 +97,7 @@ def _follows(tokens: Sequence[str], at: int) -> bool:
 
 def _values(word: str, after: str) -> Iterator[str]:
     """The numbers, in digits, and letters of a part in a word; `after` is the next word of the statement, or empty.
-    Both are in the form of `features.words`.
+    Both are in lower case without accents.
     """
     known = known_words()
     number = _NUMBER.match(word)
@@ -164,9 +164,10 @@ def _is_year(value: str) -> bool:
 @functools.lru_cache(maxsize=1 << 14)
 def number_of(word: str) -> str | None:
     """Return the number that a word means, in digits without leading zeros: `3` for `3rd`, `third`, `three`, `iii`.
+
     Known words, in several languages: cardinals from 2 to 12, and ordinals up to 20. None for another word, for the
     cardinal words for 1, such as `one`, for Roman numbers above 39, and for more than nine digits. `word` must be in
-    the form of `features.words`: in lower case (`III` -> None), without accents.
+    lower case (`III` -> None), without accents, as `features.words` makes it.
     """
     if number := _NUMBER.match(word):
         return str(int(number[1]))
@@ -179,8 +180,9 @@ def number_of(word: str) -> str | None:
 def numbers_in(title: str) -> tuple[str, ...]:
     """Return the numbers among the words of a title, in order and in digits, also Roman numbers and number words; and
     single letters, except at the start. `s`, `l`, `d` and `one` count only at the end or after a word such as `part`.
-    `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` -> `("b",)`, `a history` -> `()`. `title`: in the form of
-    `features.words`.
+
+    `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` -> `("b",)`, `a history` -> `()`. `title` must be normalized
+    by `features.words` (lower case, no accents or punctuation).
     """
     designations: list[str] = []
     known = known_words()
@@ -205,8 +207,8 @@ def numbers_in(title: str) -> tuple[str, ...]:
 
 
 def names_part(title: str) -> bool:
-    """Whether a title has the number of a part (`part ii`, `2 teil`), or begins with a Roman number (`ii`). `title`: in
-    the form of `features.words`.
+    """Whether a title has the number of a part (`part ii`, `2 teil`), or begins with a Roman number (`ii`). `title`
+    must be normalized by `features.words` (lower case, no accents or punctuation).
     """
     known = known_words()
     tokens = title.split(" ")

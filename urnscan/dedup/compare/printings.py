@@ -11,7 +11,7 @@ _REPRINT, _CORRECTED, _MONTH = "reprint", "corrected", "month "
 def printing_of(edition: str) -> frozenset[str]:
     """Return the marks of a printing, which distinguish it from other printings of the edition: its numbers,
     `corrected` or `reprint`, and months, as in `month 4`. Empty for the first printing, if no month is named.
-    `edition`: the statement of the edition, in the form of `features.words`.
+    `edition`: the statement of the edition, normalized by `features.words` (lower case, no accents or punctuation).
 
     A later printing without a number, or with the number 1, is `corrected` or `reprint`.
 

@@ -21,8 +21,8 @@ _HAN = re.compile("[\u4e00-\u9fff]")  # a character that is a word or a part of 
 
 def alone(one: str, other: str) -> int:
     """Return the number of words in the title `one` that the title `other` lacks. Words of at most two letters, small
-    words (`the`) and numbers do not count; number words (`third`) count if `other` has no number. Both titles are in
-    the form of `features.words`.
+    words (`the`) and numbers do not count; number words (`third`) count if `other` has no number. Both titles must be
+    normalized by `features.words` (lower case, no accents or punctuation).
 
     A title does not lack a word if it has another spelling of the word (`Katalog`, `catalogue`), its start, or a word
     that starts with it. A word that both titles have is not compared again: in `Maps of lamps` and `Text of lamps`,
@@ -62,8 +62,8 @@ def _is_within(word: str, others: Sequence[str], letters: str) -> bool:
 
 
 def _begin_alike(one: str, other: str) -> bool:
-    """Whether two words begin with the same letter, or with letters that alternate: `Katalog`, `catalogue`; not if one
-    has a prefix before the other: `aerobic`, `anaerobic`.
+    """Whether two words, not empty, begin with the same letter, or with letters that alternate: `Katalog`, `catalogue`;
+    not if one has a prefix of two letters or more before the other: `aerobic`, `anaerobic`.
     """
     shorter, longer = sorted((one, other), key=len)
     if longer.endswith(shorter) and len(longer) - len(shorter) > _LAST_OF_START:
@@ -81,7 +81,8 @@ def _has_other_start(one: str, other: str) -> bool:
 
 def have_opposites(one: str, other: str) -> bool:
     """Whether one title has a word whose opposite the other has (`Eastern`, `Western`). A word in both titles does not
-    count, nor a pair of opposites of which each title has both. Both titles are in the form of `features.words`.
+    count, nor a pair of opposites of which each title has both. Both titles must be normalized by `features.words`
+    (lower case, no accents or punctuation).
     """
     if one == other:
         return False
