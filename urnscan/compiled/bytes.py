@@ -63,7 +63,7 @@ def _pass_over(data: ByteArray, at: int, filled: int) -> int:
 
 @inlined
 def _first_scheme(data: ByteArray) -> int:
-    """Index of the first `urn:` in up to _HUNT + 3 bytes, in any case; -1 if there is none."""
+    """Index of the first `urn:` in `data`, up to _HUNT + 3 bytes, in any case; -1 if there is none."""
     if len(data) < _HUNT + 3:
         for i in range(len(data) - 3):
             if is_scheme(data, i):

@@ -114,8 +114,8 @@ class Entry(CompiledFunction):
 
 
 class External(NamedTuple):
-    """The declaration of a function of the C library that compiled functions call. `result` and `arguments` are Numba's
-    names of types, such as `uintp`.
+    """The declaration of a function of the C library that compiled functions call; Python cannot. `result` and
+    `arguments` are Numba's names of types, such as `uintp`.
     """
 
     name: str
@@ -201,8 +201,8 @@ def inlined(function: _Function) -> _Function:
 
 
 class _Watch:
-    """Counter of the compilations in or for this process, with a message before the first compilation of a user's
-    call.
+    """Counter of the compilations in this process, or in others for it, with a message before the first compilation of
+    a user's call.
     """
 
     def __init__(self) -> None:

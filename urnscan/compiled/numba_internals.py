@@ -21,9 +21,7 @@ from typing import Any, NamedTuple
 
 
 class ObjectCode(NamedTuple):
-    """The object code of a compiled function and of all functions called by that function, for a tuple of kinds of
-    arguments.
-    """
+    """The object code of a compiled function and of all functions called by that function, for arguments of some types."""
 
     entry: str
     """The symbol of the function that Python calls."""

@@ -69,8 +69,9 @@ def load(function: str, kinds: object) -> Callable[..., Any] | None:
 
 
 def save(function: str, kinds: object, code: ObjectCode) -> None:
-    """Save the code of a function to a file in `cache_folder`, and remove code of the same function that was compiled
-    from other sources. Does nothing if there is no folder; ignores an OSError, such as for a full disk.
+    """Save the code of a function (`module.function`), compiled for these kinds (types) of arguments, to a file in
+    `cache_folder`, and remove code of the same function that was compiled from other sources. Does nothing if there is
+    no folder; ignores an OSError, such as for a full disk.
     """
     folder, new = cache_folder(), None
     if folder is None:
@@ -106,8 +107,8 @@ def _digest(text: str) -> str:
 
 
 def source_key(package: Path) -> str:
-    """Digest (16 hex digits) of the texts of all SOURCES in the folder `package`, and of the versions of Numba, NumPy
-    and llvmlite. Raises OSError if a file cannot be read.
+    """Digest (16 hex digits) of the texts of all SOURCES (files with compiled functions and their constants) in the
+    folder `package`, and of the versions of Numba, NumPy and llvmlite. Raises OSError if a file cannot be read.
     """
     versions = [version_text(), np.__version__.encode(), llvmlite.__version__.encode()]
     texts = [(package / source).read_bytes() for source in SOURCES]
@@ -146,7 +147,7 @@ def variants() -> list[str]:
 @functools.cache
 def wheel_machine() -> str | None:
     """The best code in the wheel that this process can run, as the digest in its file names. None if the wheel has no
-    such code, or if the environment names a processor (NUMBA_CPU_NAME).
+    such code, if saved code cannot be loaded here, or if the environment names a processor (NUMBA_CPU_NAME).
     """
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None
@@ -166,7 +167,7 @@ def _places() -> Iterator[tuple[Path, str]]:
 
 @functools.cache
 def _can_load() -> bool:
-    """Whether this process can load saved code."""
+    """Whether this process can load saved code: Numba has the C modules that it needs, and the sources can be read."""
     try:
         _source_key(), c_modules()
     # ImportError: Numba has other C modules. OSError: the package is in a zip file.

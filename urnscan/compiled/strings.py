@@ -28,7 +28,7 @@ _FEW = 32
 
 @inlined
 def word(data: ByteArray, start: int, end: int) -> np.uint64:
-    """The first eight bytes of `data[start:end]`, padded with zeros, as a number that sorts in the same order."""
+    """The first eight bytes of `data[start:end]`, padded with zeros, as a number that sorts in the same order as bytes."""
     word = np.uint64(0)
     prefix = data[start : min(end, start + 8)]
     if len(prefix) == 8:

@@ -90,8 +90,8 @@ class Components:
         return zip(batches, self.reading.workers.results(unpacked, packed), strict=True)
 
     def share(self, span: slice) -> Flags:
-        """Return for each record of a batch whether its component has other records. `span`: numbers of the records, as
-        a slice, from `batches`.
+        """Return for each record of a batch whether its component (connected records) has other records. `span`:
+        numbers of the records, as a slice, from `batches`.
         """
         return self.is_shared[self.component[span]]
 
@@ -161,8 +161,8 @@ class Clustering:
             self.descriptions.close()
 
     def components_with(self, is_counted: Flags) -> Flags:
-        """Return for each component, by its number, whether it has a record with a flag, such as `in_doubt` or
-        `rank > 1`; False at index 0, which is unused. `is_counted`: a flag for each record.
+        """Return for each component (connected records), by its number, whether it has a record with a flag, such as
+        `in_doubt` or `rank > 1`; False at index 0, which is unused. `is_counted`: a flag for each record.
         """
         has_any = np.zeros(len(self.records.is_shared), np.bool_)
         has_any[self.records.component[is_counted]] = True

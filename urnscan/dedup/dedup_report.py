@@ -80,8 +80,8 @@ class DedupReport:
     remarks: Sequence[tuple[str, int, str]] = ()
     """Rows of `decisions` that were applied, and keep or remove more than they say: the file, the line, and what."""
     too_large: Sequence[tuple[str, int]] = ()
-    """Groups of more than `max_cluster` records that URNs connect, so that none of them is joined: the name of the first
-    record, and the number of records; the largest first.
+    """Groups of more than `max_cluster` works that URNs connect, so that none of them is joined: the name of the first
+    record, and the number of works; the largest first. A work is a record, or several of N-Triples with the same ID.
     """
     carried: int = 0
     """Fields of removed records that were copied into kept records (`carry`)."""
