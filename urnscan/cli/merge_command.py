@@ -70,7 +70,7 @@ def merge_parser() -> Parser:
 
 def merge(arguments: argparse.Namespace) -> bool:
     """Run `urnscan merge`: write the tables, and print a summary on standard error. Returns True, because nothing can
-    fail in part. Raises UrnscanError. Raises the limit of open files of the process as far as the system allows.
+    fail in part. Raises UrnscanError. From now on, the process may open as many files as the system allows.
     """
     with loading():
         from urnscan.pool import Pool

@@ -43,8 +43,8 @@ _IN_MEMORY = 1 << 26
 
 
 def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> Clustering:
-    """Join the records of all dumps to clusters, rank the records of each cluster, and return the result. The caller
-    closes it, before `reading`.
+    """Join the records of all dumps to clusters, rank the records of each cluster, and return the result, which the
+    caller closes.
 
     `progress` is called with each stage and the number of rows. Raises FatalError if the disk is full, a process dies,
     or `policy.keep` names a dump that was not read.
@@ -114,11 +114,11 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
 def _citation_pairs(
     reading: ReadDumps, joined: SharedEdges, same_work: Pair, policy: Policy, progress: Progress
 ) -> CitationPairs:
-    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys (weak ones, such as
-    an address), connect; without records marked as deleted. Empty if the options exclude citations.
+    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys (such as an address,
+    which several works may share), connect; without records marked as deleted. Empty if the options exclude citations.
 
-    `joined`: the edges (a record and one of its keys) that several records share. `same_work`: pairs of records of the
-    same work. Raises FatalError.
+    `joined`: the edges (a record and one of its keys) that join records. `same_work`: pairs of records of the same
+    work. Raises FatalError.
     """
     if DESCRIPTION not in policy.keys or not policy.agree:
         return NO_PAIRS
@@ -185,8 +185,8 @@ def _contradictions(
     progress: Progress,
 ) -> SplitComponents:
     """Split the components (connected records) by conflicts, and add title, year and others (the columns SHOWN) of the
-    connected records to `descriptions`; if that is None, descriptions are not compared. Closes the workers if it is
-    not.
+    connected records to `descriptions`; if that is None, descriptions are not compared, else the workers of the reading
+    are closed at the end.
 
     `joined`: edges (a record and one of its keys) that connect records; `component`: number of the component of each
     record, without decisions of people; `work`: number of the work of each record. Raises FatalError.

@@ -156,7 +156,7 @@ class Clustering:
     """Counts for `DedupReport`, by the names of its attributes."""
 
     def close(self) -> None:
-        """Delete the descriptions on disk, without which `rows` fails; the other methods still work."""
+        """Delete the descriptions on disk. Call this last."""
         if self.descriptions is not None:
             self.descriptions.close()
 
