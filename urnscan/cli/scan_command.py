@@ -285,8 +285,9 @@ def _open_shards(
     arguments: argparse.Namespace, options: Options, outputs: OutputFiles, stack: contextlib.ExitStack
 ) -> Shards:
     """Open the store of finished tasks next to the first output, until the stack is closed. With --resume, it has those
-    of an earlier run; else these are discarded, but if that run took ten seconds or more, only with --force. Raises
-    FatalError without --force, if another run uses the store, and if it cannot be read for --resume.
+    of an earlier run with the same options; others are discarded, but those of a run that took ten seconds or had
+    --resume only with --force. Raises FatalError for these without --force, if another run uses the store, and if it
+    cannot be read for --resume.
 
     If an error ends the run and finished tasks are kept, a note is added to the error.
     """
