@@ -139,7 +139,7 @@ class Buffer(Reader):
     def find_within(self, pattern: re.Pattern[bytes], most: int) -> re.Match[bytes] | None:
         """First match of a pattern in the next `most` bytes, or None; the position does not move.
 
-        Indices in the match count from the next byte.
+        Indices in the match count from the next byte. It may be used until the next call of a method.
         """
         data = self.peek()
         while not (match := pattern.search(data[:most])):
@@ -150,7 +150,7 @@ class Buffer(Reader):
         return match
 
     def read_into(self, view: memoryview) -> int:
-        """Take the next bytes into the front of the view. Returns their number, 0 at the end.
+        """Take next bytes into the front of the view, perhaps fewer than have room. Returns their number, 0 at the end.
 
         When all bytes before `error` are taken, raises the error, and clears it: the next call reads on if it was a
         DamageError, else it returns 0.
@@ -187,7 +187,7 @@ class Buffer(Reader):
         """From now on, let `seek` go back as far as the current position, and read about `block` bytes at a time.
 
         For this, opens the file a second time (then `has_second` is true); if that is impossible, keeps the last bytes
-        in memory, at most 32 MiB.
+        in memory, at most about 32 MiB, so that `seek` goes back less far.
         """
         self._block = block
         self._holds = True
@@ -260,7 +260,9 @@ class Buffer(Reader):
         return got
 
     def _fill(self, count: int) -> bool:
-        """Read more bytes into the storage, by a single read. False if no bytes came."""
+        """Read more bytes into the storage, by a single read; it gets room for `count` unread bytes in all. False if no
+        bytes came, at the end or an error.
+        """
         there = self._end - self._start
         at = self._position + there
         if at == self._read and (self._ended or self.error is not None):

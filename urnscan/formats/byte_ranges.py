@@ -34,11 +34,12 @@ class Extent(NamedTuple):
     size: int
     """Number of bytes of the range, without the Zstandard dictionary that the reader may give before them."""
     reader: Reader
-    """Gives the bytes of the range; raises SourceError if they cannot be read."""
+    """Gives the bytes of the range, after the dictionary of a Zstandard file; raises SourceError if that fails."""
 
 
 def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
-    """Yield the byte ranges in `Input.extents` of the inputs as extents, in the order of the inputs.
+    """Yield the byte ranges in `Input.extents` of the inputs as extents, in this order. Up to eight requests for URLs
+    run in parallel.
 
     Ranges that directly follow each other may come as a single `Extent`. Its reader may be used until the next extent
     is requested; it raises SourceError if the bytes cannot be read. The caller closes the generator.
@@ -47,7 +48,9 @@ def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
 
 
 def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[Extent]]]:
-    """Yield for each request an iterator of its extents; for a URL a function that sends the request and returns it."""
+    """Yield for each request an iterator of its extents; for a URL, instead, a function that sends the request and
+    returns the iterator, so that several can run in parallel.
+    """
     file = _File(source)
     for neighbours in _requests(source.extents):
         part = functools.partial(file.read, neighbours)
@@ -55,7 +58,9 @@ def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[E
 
 
 def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Split extents, sorted by offset, into runs; each run is read by a single request."""
+    """Split extents, pairs of start and end (the offset after the last byte), sorted by start, into runs of close
+    neighbours; each run is read by a single request, of at most 1 MiB unless a single extent is larger.
+    """
     run: list[tuple[int, int]] = []
     upto = 0
     for start, end in extents:
@@ -69,9 +74,10 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
 
 
 def _joined(neighbours: list[tuple[int, int]], data: memoryview) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the extents. Adjacent extents that begin with the same two bytes are joined.
+    """Yield start and end (exclusive) of the extents of a request. Extents without a gap between them, that begin with
+    the same two bytes, are joined.
 
-    `data`: first bytes of the request.
+    `neighbours`: starts and ends, sorted; `data`: the first bytes of the request, from the first extent on.
     """
     # Reading fewer extents is faster. A wrong extent begins with different bytes, so it is not joined.
     first = start = neighbours[0][0]
@@ -88,7 +94,8 @@ class _Bytes(Protocol):
     """Interface for random-access reads from a local file or a URL."""
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view with the bytes from `position` on. Returns their number, 0 at the end.
+        """Read bytes from `position` (an offset in the file) on into the front of the view, perhaps fewer than have
+        room. Returns their number, 0 at the end.
 
         Raises SourceError.
         """
@@ -120,7 +127,9 @@ class _File:
         self._source = source
 
     def read(self, neighbours: list[tuple[int, int]]) -> Iterator[Extent]:
-        """Yield neighbouring extents, read by a single request. If it fails, their readers raise the error."""
+        """Yield neighbouring extents (given as start and end, exclusive), read by a single request. If it fails, the
+        error is not raised here but by their readers.
+        """
         first, last = neighbours[0][0], max(end for _, end in neighbours)
         try:
             with closing(self._open(first, last)) as data:
@@ -156,7 +165,9 @@ class _File:
             yield self._read(data, at, min(at + _REQUEST, end))
 
     def _pieces(self, begin: memoryview, rest: Iterator[memoryview]) -> Iterator[bytes | memoryview]:
-        """Yield the bytes of an extent; before a Zstandard frame the dictionary of the file. Raises SourceError."""
+        """Yield the bytes of an extent, `begin` and then `rest`; before a Zstandard frame, which may need it, the
+        dictionary of the file. Raises SourceError.
+        """
         if begin[:4] == TEXT_FRAME:
             yield self._dictionary
         yield begin

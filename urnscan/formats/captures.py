@@ -101,7 +101,7 @@ class Where:
     which one must match the whole value.
     """
     others: dict[str, set[str]] = field(default_factory=dict, compare=False)
-    """Name of a condition -> some values of it in captures that do not fit, without missing values."""
+    """Name of a condition -> up to five values, not empty, of captures that did not fulfil it; filled by `fits`."""
 
     def fits(self, capture: Capture | None) -> bool:
         """Whether a capture fulfils all conditions; False for None (a text outside of web archives).
@@ -122,7 +122,7 @@ class Where:
 
 
 class _Part(NamedTuple):
-    """A part of a pattern: a character out of a set or, if repeated, any number of characters out of the set."""
+    """A part of a pattern: a character out of a set or, if repeated, any number (also 0) of characters out of the set."""
 
     characters: frozenset[str]
     is_repeated: bool = False
@@ -179,7 +179,7 @@ def _parts(glob: str) -> tuple[_Part, ...]:
 
 
 def _can_fit(shape: Sequence[_Part], pattern: Sequence[_Part]) -> bool:
-    """Whether there is a text that matches both patterns."""
+    """Whether there is a text of visible ASCII characters that matches both patterns."""
     # Pairs of numbers: how many parts of each pattern match a common prefix.
     pairs, todo = {(0, 0)}, [(0, 0)]
     while todo:

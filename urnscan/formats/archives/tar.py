@@ -55,8 +55,8 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
 
 
 def _has_nuls(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .tar is a damaged tar archive: it has a NUL in its first 512 bytes, and no byte
-    order mark. None if more bytes are needed.
+    """Whether a file with the suffix .tar that `is_tar` does not recognise is opened as a tar archive: it has a NUL in
+    its first 512 bytes, and no byte order mark of UTF-16 or UTF-32. None if more bytes are needed.
     """
     if head.startswith(WIDE_MARKS):
         return False
@@ -68,14 +68,14 @@ def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceEr
     sparse files, which are not read.
 
     Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Links,
-    folders, devices and empty files are only counted. `layer`: names and limits of the archive. Raises SourceError if
-    the rest of the archive cannot be read.
+    folders, devices and empty files are not yielded, only counted for the limit of members. `layer`: names and limits
+    of the archive. Raises LimitError, and SourceError if the rest of the archive cannot be read.
     """
     return _TarMembers(_TarBytes(Buffer.of(reader)), layer).members()
 
 
 class _TarBytes(Reader):
-    """Reader of the archive that remembers errors of `buffer`, and leaves it open when closed."""
+    """Reader of the bytes of `buffer`, which stays open. Raises its errors, and remembers that there was one."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
@@ -133,7 +133,10 @@ class _TarMembers:
         return run if run.end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Read the next header, and yield its member or error, if any; after damage, search for a header instead."""
+        """Read the next header, and yield its member or error, if any; after damage, search for a header instead.
+
+        Raises SourceError for a damaged or truncated header. Sets `_ended` at the end.
+        """
         source = self._source
         if self._searching or source.damage:
             self._search()
@@ -160,7 +163,9 @@ class _TarMembers:
         return SourceError(self._layer.name, reason)
 
     def _pass_over(self, member: LengthReader, size: int) -> None:
-        """Skip the unread rest of a member of `size` bytes, and its padding. Raises SourceError."""
+        """Skip the unread rest of a member of `size` bytes, and its padding to a multiple of 512; nothing if the
+        archive ended or failed inside the member. Raises SourceError.
+        """
         if not member.is_cut:
             if member.left:
                 skip(member, member.left)
@@ -173,7 +178,9 @@ class _TarMembers:
             raise self._error(f"truncated tar file (at byte {self._source.buffer.tell()}, before its end)")
 
     def _search(self) -> None:
-        """Go to the next header in the buffered bytes; without one, skip bytes, and let the next call search on."""
+        """Go to the next header in the next 64 KiB, and end the search; without one, skip these bytes, so that the next
+        call searches on. Sets `_ended` at the end. Raises SourceError.
+        """
         # If bytes were lost, only headers with a magic string are recognised.
         source = self._source
         head = source.buffer.head(_SEARCHED)
@@ -191,7 +198,8 @@ class _TarMembers:
             skip(source, len(head) - BLOCK + 1 if source.damage else len(head) // BLOCK * BLOCK)
 
     def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
-        """Read an extension header (GNU long name, pax), and store its records for the next member or all later ones.
+        """Read an extension header (GNU long name, pax), and store its records for the next member, or those of a
+        global pax header for all later ones. `at`: its offset.
 
         Yields an error, and skips it, if it has more than 1 MiB. Raises SourceError if it is damaged or truncated.
         """
@@ -215,9 +223,11 @@ class _TarMembers:
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
 
     def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
-        """Yield the member after `header` (an error for a sparse file); a member without data is only counted.
+        """Yield the member after `header` (an error for a sparse file), then skip what the caller left unread; a
+        member without data is only counted.
 
-        `block`: the bytes of the header; `at`: its offset. Raises SourceError.
+        `block`: the bytes of the header; `at`: its offset. Raises SourceError for an invalid size, and if the archive
+        ends before the end of the member.
         """
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
@@ -251,7 +261,9 @@ class _TarMembers:
 
 
 def _others(data: memoryview) -> MemberRun:
-    """The ordinary files with data at the beginning of `data`, up to any other or incomplete member; at most 64."""
+    """The regular files with data at the beginning of `data`, whose first byte begins a header, up to any other or
+    incomplete member; at most 64. `MemberRun.end` is 0 if there are none.
+    """
     texts: list[tuple[Label, int, int]] = []
     end = 0
     while len(texts) < _FEW and (start := end + BLOCK) < len(data):
@@ -267,7 +279,7 @@ def _others(data: memoryview) -> MemberRun:
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
-    """The header in a block of 512 bytes; None if the block is not a valid header."""
+    """The header in a block of 512 bytes; None if it is not a header with a valid checksum and size."""
     if not _CHECKSUM.fullmatch(block, 148, 156):
         return None
     try:
@@ -281,7 +293,9 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Index of the first header in `head`. `anywhere`: at any byte, with a magic string; else at multiples of 512."""
+    """Index of the first header in `head`, or None. `anywhere`: search at all bytes for headers with `ustar`, the magic
+    string; else at multiples of 512 for any header.
+    """
     last = len(head) - BLOCK
     starts: Iterable[int] = range(0, last + 1, BLOCK)
     if anywhere:

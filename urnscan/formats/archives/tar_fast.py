@@ -46,19 +46,19 @@ SAID = np.frombuffer(b"psG", np.uint8)
 
 
 class MemberRun(NamedTuple):
-    """The complete members of a tar archive at the beginning of a block of bytes."""
+    """Members of a tar archive that are complete at the beginning of a block of bytes; not always all of them."""
 
     texts: Texts
     """The files that have bytes."""
     passed: int
     """Number of the other members, which have no data: folders, links, devices, empty files."""
     end: int
-    """Index in the block after these members, and after extension headers that follow them; 0 without any."""
+    """Index in the block after these members and the extension headers between or after them; 0 if nothing is taken."""
 
 
 class UsualFiles:
     """Finds the members of a tar archive whose headers are usual: all numbers are octal digits, and no extension header
-    changes name, size or holes. One object is for many blocks of bytes.
+    changes the name, size or holes of a file. One object is for many blocks of bytes, and for one thread.
     """
 
     def __init__(self) -> None:
@@ -97,7 +97,8 @@ def name_of(block: bytes) -> str:
 
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find members up to an unusual or incomplete member; copy the headers of files to `heads`.
+    """Find the members from the beginning of `data` up to an unusual or incomplete member, with at most as many files
+    as `spans` has columns. Copies the headers of the files (512 bytes each) to `heads`.
 
     Writes start and end of each file in `data`, and the end of its name in `heads`, to the three rows of `spans`.
     Returns the number of files, the number of members without data, and the index after all these in `data`.
@@ -129,7 +130,7 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _is_usual(data: ByteArray, at: int) -> bool:
-    """Whether the block at `at` is a header whose numbers are octal digits, with a valid checksum."""
+    """Whether the 512 bytes at `at`, which must exist, are a header with octal digits as numbers, and a valid checksum."""
     for place in _CHECKED:
         if not _KINDS[data[at + place]] & _USUAL[place]:
             return False
@@ -152,9 +153,8 @@ def _octal(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _says_little(data: ByteArray, at: int, end: int) -> bool:
-    """Whether the records of a pax header are complete, and do not change a path, a size or a sparse file.
-
-    False for each keyword that begins with p, s or G.
+    """Whether the records of a pax header, `data[at:end]`, are complete, and cannot change a path, a size or a sparse
+    file: no keyword begins with p, s or G.
     """
     while at < end:
         begin, length = at, 0

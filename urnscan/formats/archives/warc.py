@@ -52,7 +52,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def is_warc(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a WARC file: its first line is a version 0.x or 1.x, as `WARC/1.1`.
+    """Whether a file that begins with `head` is a WARC file: its first line is `WARC/0.x` or `WARC/1.x`.
 
     None if more bytes are needed.
     """
@@ -63,18 +63,18 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with a suffix of WARC is a damaged WARC file: a line in its first 1,024 bytes begins like
-    `WARC-Type:` or `WARC/1`. None if more bytes are needed.
+    """Whether a file with a suffix of WARC that `is_warc` does not recognise is opened as a WARC file: a line in its
+    first 1,024 bytes begins with any field `WARC-…:`, or with `WARC/` and a digit. None if more bytes are needed.
     """
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
 def open_warc(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceError]:
-    """Yield the records of a WARC file as members; and errors about damaged parts, and about the first segment, as
-    segments of a record are not joined.
+    """Yield the records of a WARC file as members; and errors about damaged parts and, once, about a record in several
+    segments, which are not joined: each is a member.
 
     Small records come together as `Texts`. A member or `Texts` may be used until the next item is requested. `layer`:
-    names and limits of the file. Raises SourceError if the rest of the file cannot be read.
+    names and limits of the file. Raises LimitError, and SourceError if the rest of the file cannot be read.
     """
     return _WarcRecords(Buffer.of(reader), layer).members()
 
@@ -127,7 +127,9 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are complete in the buffer and whose text is not coded; None if there are none."""
+        """Take the next records that are complete in the buffer, and whose text is not coded (by Content-Encoding or
+        Transfer-Encoding). None if there are none: then `_header` and `_record` read the next one.
+        """
         if self._layer.is_deepest:
             return None
         data = self._buffer.peek(_RUN)
@@ -141,7 +143,9 @@ class _WarcRecords:
         return texts
 
     def _unusual(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the first records (at most 16) that are complete and not coded, and the index after the last."""
+        """The texts of the records at the beginning of `data` (at most 16), and the index after the last, or 0. Ends
+        before a record that is incomplete, coded (by Content-Encoding or Transfer-Encoding), damaged or a segment.
+        """
         texts: list[tuple[Label, int, int]] = []
         end = 0
         while len(texts) < _FEW:
@@ -165,8 +169,8 @@ class _WarcRecords:
         return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next byte, and return its fields. Without a header, return the reason (a str), and
-        keep the position. None at the end, and where reading failed.
+        """Take the header at the next byte, and return its fields. Without a valid header, return the reason (a str),
+        and keep the position. None at the end, and where reading failed (`_buffer.error`).
         """
         buffer = self._buffer
         data = buffer.peek(_SIGN)
@@ -189,7 +193,9 @@ class _WarcRecords:
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
-        """Yield a record and its errors. Returns whether bytes of it were lost, so that its end is unknown."""
+        """Yield a record as a member, and its errors. Returns whether bytes of it were lost, so that its end is
+        unknown. `fields`, `at`: of its header, which is read, and the offset of the header.
+        """
         name = self._before = _name(fields) or f"byte {at}"
         if _is_continuation(fields) and not self._has_told_segments:
             self._has_told_segments = True
@@ -219,7 +225,9 @@ def open_record(
 
 
 def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:
-    """The fields of a header (`data`), or the reason why `data` is not a header. `end`: match of _HEADER_END."""
+    """The fields of a header (`data`), or the reason (a str) why `data` is not a valid header. `end`: the match of
+    _HEADER_END by which its end was found.
+    """
     if end["next"]:
         return "a header ends where another begins"
     if not _VERSION_LINE.match(data):
@@ -238,7 +246,9 @@ def _capture(fields: _Fields, head: bytes = b"") -> Capture:
 
 
 def _name(fields: _Fields) -> str:
-    """The name of a record: target URI and record ID, with a space between. If one is missing, the other alone."""
+    """The name of a record: target URI and record ID, with a space between. If one is missing, the other alone; empty
+    if both are. Control characters are escaped.
+    """
     uri = fields.get(b"warc-target-uri", b"")
     # The grammar of version 1.0 puts the URI into angle brackets, its examples do not.
     if uri.startswith(b"<") and uri.endswith(b">"):

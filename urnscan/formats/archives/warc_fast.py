@@ -42,12 +42,14 @@ _TOKEN[np.frombuffer(b"!#$%&'*+.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefg
 
 
 class UsualRecords:
-    """Finds the usual records of a WARC file: with CR LF line ends and a record ID, not folded, not a segment, and
-    without a coding of an HTTP body. One object is for many blocks of bytes.
+    """Finds the usual records of a WARC file: their header lines end with CR LF and are not folded, they have a record
+    ID, and are no segment, and an HTTP body is not coded. One object is for many blocks of bytes, and for one thread.
     """
 
     def __init__(self, name_of: Callable[[dict[bytes, bytes]], str]) -> None:
-        """`name_of`: function from the fields of a record (lower-case name -> value) to the name of the member."""
+        """`name_of`: function from two fields of a record, `warc-target-uri` and `warc-record-id` (empty if missing),
+        to the name of the member.
+        """
         self._name_of = name_of
         self._heads = np.empty(0, np.uint8)
         self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
@@ -55,8 +57,8 @@ class UsualRecords:
     def find(self, data: memoryview) -> tuple[Texts, int]:
         """Find the records at the beginning of `data`, up to the first that is incomplete or unusual, at most 4,096.
 
-        Returns their texts (without headers, as slices of `data`), and the index after the last record; no texts and 0
-        if the first record is incomplete or unusual.
+        Returns their texts (without the headers of WARC and HTTP, as slices of `data`), and the index after the last
+        record; no texts and 0 if the first record is incomplete or unusual.
         """
         if len(self._heads) < len(data):
             self._heads = np.empty(len(data), np.uint8)
@@ -82,8 +84,9 @@ class UsualRecords:
 
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find records up to an unusual or incomplete record. Copies their headers to `heads`, and writes a row of `spans`
-    for each.
+    """Find the records from the beginning of `data` up to an unusual or incomplete record; at most as many as `spans`
+    has rows. Copies their headers to `heads`, which has room for `data`, and writes a row of `spans` for each: starts
+    and ends of the fields and of the HTTP head in `heads`, of the text in `data`.
 
     Returns the number of records, the index in `data` after the last record, and the number of bytes in `heads`.
     """
@@ -120,7 +123,9 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
-    """Index after the record header that begins at `at`; its fields are put into `span`. -1: unusual or incomplete."""
+    """Index after the record header that begins at `at`; -1 if it is unusual or incomplete. Writes start and end of its
+    fields into `span`, which has -1 for all before.
+    """
     last = min(len(data), at + HEADER)
     if last - at < len(_VERSION) + 3 or not _is(data, at, _VERSION):
         return -1
@@ -145,7 +150,9 @@ def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
 
 @inner
 def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
-    """Put start and end of the value of the field `data[at:end]` into `span`, if its name is in _FIELDS and is new."""
+    """Put start and end of the value of the field `data[at:end]` into `span`, if its name is in _FIELDS and `span` has
+    no such field yet.
+    """
     begin = 0
     for field in range(len(_NAME_ENDS)):
         name = _NAMES[begin : _NAME_ENDS[field]]
@@ -235,7 +242,7 @@ def _is_kind(data: ByteArray, span: _Spans, kind: ByteArray) -> bool:
 
 @inner
 def _has_id(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record has an ID that ends with ">": names that end so have no suffix of a form."""
+    """Whether a record has an ID that ends with ">", so that its name has no suffix such as `.gz`."""
     return bool(span[_ID + 1] > span[_ID] and data[span[_ID + 1] - 1] == _GREATER)
 
 
@@ -254,7 +261,9 @@ def _number(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
-    """Whether the line `data[at:end]` is a field with this name, with or without white space before the colon."""
+    """Whether the line `data[at:end]`, with LF after it, is a field with this name (given in lower case), in any case,
+    with or without spaces or tabs before the colon.
+    """
     if end - at <= len(name) or not _is(data, at, name):
         return False
     at += len(name)
@@ -265,7 +274,10 @@ def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
 
 @inner
 def _is(data: ByteArray, at: int, word: ByteArray) -> bool:
-    """Whether `word` is at `data[at]`: small letters of `word` match in any case, capitals only themselves."""
+    """Whether `word` is at `data[at]`: small letters of `word` match in any case, capitals only themselves.
+
+    `data` must not end before the last byte of `word`.
+    """
     for i in range(len(word)):
         byte = data[at + i]
         if 0x41 <= byte <= 0x5A and byte != word[i]:

@@ -46,14 +46,16 @@ def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceEr
     about members that cannot be read (encrypted, unknown compression).
 
     Small files come together as `Texts`. A member or `Texts` may be used until the next item is requested. Members
-    without data, such as folders, are only counted. `layer`: names and limits of the archive. Raises SourceError if the
-    rest of the archive cannot be read.
+    without data, such as folders, are not yielded. `layer`: names and limits of the archive. Raises LimitError, and
+    SourceError if the rest of the archive cannot be read.
     """
     return _ZipMembers(reader, layer).members()
 
 
 class _Member(PieceReader):
-    """Reader of the text of a member. A wrong checksum or size is an error that `layer.budget` collects."""
+    """Reader of the unpacked bytes of a member. A wrong checksum or size is not raised, but added to the errors that
+    `layer.budget` collects.
+    """
 
     def __init__(self, header: Header, buffer: Buffer, layer: Layer) -> None:
         super().__init__(self._texts())
@@ -72,7 +74,7 @@ class _Member(PieceReader):
         return self._layer.name_of(self.header.name)
 
     def _texts(self) -> Iterator[bytes | memoryview]:
-        """Yield the text of the member. Raises SourceError if the rest of the member is lost."""
+        """Yield the unpacked bytes. Raises SourceError if the rest is lost, as it is damaged or truncated."""
         self.is_begun = True
         budget, crc32 = self._layer.budget, fastest_crc32()
         size = crc = 0
@@ -95,8 +97,8 @@ class _Member(PieceReader):
             self.is_open = False
 
     def _is_as_announced(self, size: int, crc: int) -> bool:
-        """Whether size and CRC of the text agree with the header or the descriptor; skips the descriptor, and sets
-        `is_whole`. Raises CutError.
+        """Whether `size` and `crc`, those of the unpacked bytes, agree with the header or the descriptor after the
+        member; skips the descriptor, and sets `is_whole`. Raises CutError.
         """
         header, compressed = self.header, self._buffer.tell() - self.start
         if not header.has_descriptor:
@@ -151,7 +153,9 @@ class _ZipMembers:
             self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
-        """Take the next small members that are complete in the buffer and undamaged; None if `_next` must read on."""
+        """Take the next members that are complete in the buffer, undamaged and at most 1 MiB unpacked; None if `_next`
+        must read on.
+        """
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
@@ -172,7 +176,9 @@ class _ZipMembers:
         return Texts.joined([(Label(member.name), member.text) for member in members])
 
     def _pass_over_entries(self) -> None:
-        """Skip the entries of the directory that are complete in the buffer."""
+        """Skip the next records if they are entries of the directory, the list of members at the end of the archive,
+        and complete in the buffer.
+        """
         data, end = self._buffer.peek(), 0
         fixed, where, layout = _OTHERS[_ENTRY]
         while data[end : end + 4] == _ENTRY and end + fixed <= len(data):
@@ -183,7 +189,10 @@ class _ZipMembers:
         self._buffer.skip(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Read the next record, and yield its member or error, if any. Raises CutError."""
+        """Read the next record (a member, or a part of the directory), and yield its member or error, if any.
+
+        Sets `_ended` at the end, and `_searching` if no record begins here. Raises CutError if the bytes end too early.
+        """
         buffer = self._buffer
         self._is_reported = False
         buffer.drop_kept()
@@ -264,7 +273,9 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to `position`, to search there. False if that is impossible, or over 256 MiB with earlier calls."""
+        """Go back to `position`, to search there. False, and the position does not move, if it is not a way back, if
+        its bytes are gone, or if all ways back together would be over 256 MiB.
+        """
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
             return False
@@ -277,7 +288,8 @@ class _ZipMembers:
         return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
-        """Go to the next record in the buffered bytes; without one, skip bytes, and let the next call search on.
+        """Go to the next record in the next 64 KiB, and end the search; without one, skip bytes, so that the next call
+        searches on.
 
         Raises CutError at the end.
         """
@@ -298,7 +310,9 @@ class _ZipMembers:
             raise CutError
 
     def _pass_over_signature(self) -> bool:
-        """Skip the signature block of an Android package. False if the next bytes are not a signature block."""
+        """Skip the signature block of an Android package. False, and nothing is skipped, if the next bytes are not a
+        signature block.
+        """
         size = 8 + int.from_bytes(self._buffer.peek(8)[:8], "little")
         if size > _LARGEST_SIGNATURE or not bytes(self._buffer.peek(size)[:size]).endswith(_APK_MAGIC):
             return False
@@ -306,8 +320,8 @@ class _ZipMembers:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """Go on after a CutError. Returns the error to report, None if it is already reported; raises it if it ends
-        reading.
+        """After a CutError, set from where to search, or `_ended`. Returns the error to report, None if it is already
+        reported; raises it if the buffer can read no further.
         """
         buffer, error = self._buffer, self._buffer.error
         if error is not None:

@@ -74,7 +74,7 @@ class Header:
     def parse(cls, fixed: bytes, rest: bytes) -> "Header":
         """Parse a header: `fixed`, its first 30 bytes, and `rest`, its name and extra fields (zip64, Unicode name).
 
-        Checks nothing: `is_plausible` and `refusal` do.
+        Does not check whether the values are possible: `is_plausible` and `refusal` do.
         """
         _, flags, method, _, _, crc, compressed, size, name_length, _ = _HEADER.unpack(fixed)
         data, extra = rest[:name_length], rest[name_length:]
@@ -99,8 +99,8 @@ class Header:
 
     @staticmethod
     def is_plausible(fixed: bytes) -> bool:
-        """Whether 30 bytes that begin with the signature of a local header may be one: version, flags, method and
-        length of the name have possible values.
+        """Whether 30 bytes that begin with the signature of a local header (not checked) may be one: version, flags,
+        method and length of the name have possible values.
         """
         version, flags, method, _, _, _, _, _, name_length, _ = _HEADER.unpack(fixed)
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
@@ -182,8 +182,8 @@ class Whole(NamedTuple):
 def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[int, bool]:
     """Find the descriptor (checksum and sizes after a member) at the position of the buffer, which does not move.
 
-    Returns its length in bytes, and whether its values are `crc`, `compressed` and `size`; (0, False) if none is
-    recognised. Raises CutError if none is recognised and fewer than 24 bytes are left.
+    `crc`, `compressed`, `size`: those of the member as read. Returns the length of the descriptor in bytes, and whether
+    it has these values (with others, it is recognised by a record after it); (0, False) if none is recognised. Raises CutError if none is recognised and fewer than 24 bytes are left.
     """
     head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
     length = 0
@@ -214,7 +214,9 @@ def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
 
 
 def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
-    """Yield the bytes up to the descriptor of a stored member of unknown size. Raises CutError without a descriptor."""
+    """Yield the bytes of a stored member of unknown size, up to its descriptor, which is not taken. Without a
+    descriptor, yields all bytes and raises CutError.
+    """
     # The descriptor is recognised by a signature, and by sizes that are equal to the number of bytes before.
     position = 0
     while True:
