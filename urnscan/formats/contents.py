@@ -139,7 +139,7 @@ class Texts:
     has_captures: bool = False
     """Whether any label may have a capture (metadata of a record of a web archive)."""
     names: Names | None = None
-    """Names of the members, to recognise suffixes without making labels; None: use the names in `labels`."""
+    """Names of the members, or their ends, to recognise suffixes without making labels; None: use those in `labels`."""
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -26,7 +26,9 @@ class Reading:
     """Options of a run about reading its inputs, such as encoding, columns and limits."""
 
     encoding: str | None = None
-    """Encoding of text without a byte order mark; None: the bytes are read unchanged."""
+    """Encoding of text without a byte order mark (`--encoding`); None: UTF-16 and UTF-32 are recognised by NULs, and
+    other text is read unchanged.
+    """
     columns: tuple[str, ...] = ()
     """Names of the columns of tables that are read (`--column`), case significant; empty: all columns with text."""
     limits: Limits = field(default_factory=Limits)
@@ -71,7 +73,7 @@ class Layer:
         return self.depth == self.reading.limits.depth
 
     def unpacked(self, suffixes: tuple[str, ...]) -> "Layer":
-        """Return the layer for the bytes in this compressed file. Raises SourceError if this layer `is_deepest`.
+        """Return the layer for the unpacked bytes of this compressed file. Raises SourceError if it `is_deepest`.
 
         Its `file_name` lacks a suffix in `suffixes` (those of the compression): of `a.csv.gz` it is `a.csv`, and of
         `a.tgz` it is `a.tar`.

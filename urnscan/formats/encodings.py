@@ -123,7 +123,9 @@ def has_control(data: bytes) -> bool:
 
 
 def _by_nuls(head: bytes) -> str | None:
-    """The codec of UTF-32 or UTF-16, if three of four units are printable ASCII and no unit is NUL; else None."""
+    """Python's name of UTF-32 or UTF-16, if a text that begins with `head` is in it: of the units of 4 or 2 bytes in
+    the first 512 bytes, at least six, three of four are printable ASCII, and none is NUL. Else None.
+    """
     head = head[:_TELLING]
     # Then at least three of eight bytes are NUL.
     if 3 * head.count(0) < len(head) - 3:
@@ -150,7 +152,9 @@ _replaced = _Replaced()
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """Error handler of codecs: replaces bytes by U+FFFD and counts the errors in `_replaced`."""
+    """Error handler of codecs: replaces bytes by U+FFFD and counts the errors in `_replaced`. Raises `error` if it is
+    not about decoding.
+    """
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if not _replaced.count:
@@ -165,8 +169,8 @@ codecs.register_error("urnscan.replace", _replace)
 def as_text(reader: Buffer, layer: Layer) -> Document:
     """Return plain text as a `Document`, whose reader converts UTF-16, UTF-32 or the encoding of the user to UTF-8.
 
-    Other text stays unchanged. A byte order mark of UTF-16 or UTF-32 is skipped in `reader`. Raises FatalError if the
-    encoding of the user (`--encoding`) is unknown or cannot be decoded.
+    Other text stays unchanged. A byte order mark of UTF-16 or UTF-32 is skipped in `reader`. Raises FatalError if there
+    is no mark, and the encoding of the user (`--encoding`) is unknown or cannot be decoded.
     """
     codec, mark = find_codec(reader.head, layer.reading.encoding)
     reader.skip(mark)
@@ -204,7 +208,7 @@ class Transcoder(PieceReader):
         self._reader.close()
 
     def _next(self) -> bytes | None:
-        """Decode the bytes of a single read; None at the end."""
+        """Return the text of a single read in UTF-8, perhaps empty; None after the end. Raises SourceError."""
         # A single read: text from a slow pipe must not wait.
         if self._ended:
             return None

@@ -38,9 +38,8 @@ class Filtered(Reader):
     """
 
     def __init__(self, filter_: Filter, reader: Reader, layer: Layer) -> None:
-        """Start the command on the file, or on a temporary copy of the bytes of `reader`. Raises SourceError.
-
-        `layer`: names and limits of the file.
+        """Start the command on the file that `reader` reads, or on a temporary copy of the bytes. Raises SourceError if
+        they cannot be read or copied, or the command cannot be started. `layer`: names and limits of the file.
         """
         self._filter = filter_
         self._layer = layer
@@ -106,7 +105,12 @@ class Filtered(Reader):
         return reading, writing
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
-        """Start the command on the file of a reader, or on a temporary copy of the bytes. Raises SourceError."""
+        """Start the command, with the pipes `out` and `err` (file descriptors) as its standard output and error.
+
+        It gets the file of the reader, or a temporary copy of the bytes, which `close` removes: as a path in place of
+        the word `%` (or `…=%`), otherwise as standard input. Raises SourceError if the bytes cannot be read or copied,
+        or the command cannot be started.
+        """
         path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
         stdin = path if words == [*self._filter.command] else os.devnull
@@ -126,7 +130,9 @@ class Filtered(Reader):
         return process
 
     def _listen(self, seconds: float) -> set[int]:
-        """Wait up to `seconds` for output; store standard error. Returns the descriptors with bytes or at their end."""
+        """Wait up to `seconds` for output, and store what standard error has (4 KiB in all). Returns the file
+        descriptors, of standard output and error, that had bytes or were at their end.
+        """
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
             data = os.read(self._err, _BLOCK)
@@ -137,7 +143,9 @@ class Filtered(Reader):
         return ready
 
     def _finish(self) -> None:
-        """Wait for the end of the command, whose standard output is closed. Raises SourceError for a failure."""
+        """Wait for the end of the command, whose standard output is closed. Raises SourceError for a status other than
+        0, for a signal, and if it does not end in time.
+        """
         while self._process.poll() is None and time.monotonic() < self._deadline:
             if self._is_stderr_open:
                 self._listen(_PATIENCE)
@@ -159,7 +167,9 @@ class Filtered(Reader):
 
 @contextlib.contextmanager
 def _guard() -> Iterator[subprocess.Popen[bytes]]:
-    """Context with a process that kills a command if this process is killed. Raises OSError."""
+    """Context with a process that kills a command if this process is killed; the command writes the id of its process
+    group to the standard input of the guard. Raises OSError if it cannot be started.
+    """
     # For example by Spark, or for lack of memory.
     words = ["sh", "-c", _GUARD_SCRIPT]
     with subprocess.Popen(  # noqa: S603 (a constant)
@@ -170,7 +180,10 @@ def _guard() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a running command, and all processes in the same process group."""
+    """Kill a running command, which leads a process group, and all processes in the group, and wait for its end.
+
+    Does nothing if the command has ended.
+    """
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -51,7 +51,9 @@ class Budget:
         self._on_read(byte_count)
 
     def count_unfolded(self, byte_count: int) -> None:
-        """Add to the number of bytes that came out of the input (unpacked, converted). Raises LimitError."""
+        """Add to the number of bytes that came out of the input (unpacked, converted); then raise LimitError if it is
+        above a limit.
+        """
         self._unfolded += byte_count
         self.check_announced(0)
 

@@ -35,7 +35,8 @@ _Opened = TypeVar("_Opened")
 
 
 def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
-    """Return a signature for each argument, for files that begin with exactly these bytes.
+    """Return a signature (for each of the first bytes the values that it may have) for each argument, for files that
+    begin with exactly these bytes.
 
     >>> exactly(b"BZ", b"P")
     ((b'B', b'Z'), (b'P',))
@@ -44,7 +45,8 @@ def exactly(*beginnings: bytes) -> tuple[Sign, ...]:
 
 
 def begins_with(*signs: bytes) -> Recognise:
-    """Return the rule (`Recognise`) for a form whose files begin with one of `signs`.
+    """Return the rule (`Recognise`, a function of the first bytes and the layer) for a form whose files begin with one
+    of `signs`.
 
     `begins_with(b"PK34")` returns True for a file that begins with `PK34`, None for `PK` (more bytes are needed), and
     False for `PKx`.

@@ -37,7 +37,9 @@ class Registry:
     """
 
     def __init__(self, forms: Iterable[Form[Any]], text_forms: Iterable[Form[Any]] = ()) -> None:
-        """`text_forms` are tried last: CSV and JSON, which are read as tables only if the user names a column."""
+        """`forms` are tried in their order, first by `recognise`, then by `recognise_named`; `text_forms` last: CSV and
+        JSON, which are read as tables only if the user names a column.
+        """
         forms = tuple(forms)
         named = tuple(
             Archive(name=form.name, open=_misnamed(form.name), recognise=form.recognise_named, suffixes=form.suffixes)
@@ -84,7 +86,9 @@ class Registry:
             head = longer
 
     def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
-        """Returns the form of a file that begins with `head`, or None; and whether more bytes may show a form."""
+        """Return the form of a file that begins with `head`, or None; and whether more bytes may show a form (always
+        False with a form, and for an empty `head`).
+        """
         if not head:
             return None, False
         is_unsure = False

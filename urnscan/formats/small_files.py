@@ -108,7 +108,9 @@ class Doubts(NamedTuple):
 
     @classmethod
     def of(cls, signs: Sequence[Sequence[bytes]], suffixes: Sequence[bytes]) -> Doubts:
-        """Make `Doubts`. `signs`: signatures, each with the possible values of each byte; `suffixes`: in lower case."""
+        """Make `Doubts`. `signs`: signatures (at least one), each with the possible values of each byte; `suffixes`: in
+        lower case.
+        """
         places = [data for sign in signs for data in sign]
         may_stand = np.zeros((len(places), 256), np.bool_)
         numbers = np.repeat(np.arange(len(places)), [len(data) for data in places])
@@ -127,7 +129,9 @@ class Doubts(NamedTuple):
         return are_doubtful
 
     def of_names(self, names: Names) -> npt.NDArray[np.bool_]:
-        """For each name, whether its file may not be plain text: the name has one of the suffixes, or is not ASCII."""
+        """For each name, whether its file may not be plain text: the name ends with one of the suffixes, in any case,
+        or its part after the last slash is not ASCII.
+        """
         are_doubtful = np.zeros(len(names.starts), np.bool_)
         _find_telling(names, self, are_doubtful)
         return are_doubtful
@@ -167,7 +171,12 @@ def _read_files(
     lengths: Integers,
     are_doubtful: npt.NDArray[np.bool_],
 ) -> tuple[int, bool]:
-    """Read files as in `read_together`. Returns the number of files that were read, and `is_stuck`."""
+    """Read files. `files`: their paths, and the ends of these; `room`: the array for the bytes, the number of bytes
+    after which no further file is read, and the byte after each file.
+
+    Writes the length of each file, and whether it may not be plain text, into `lengths` and `are_doubtful`. Returns the
+    number of files that were read, and whether the next one could not be read whole.
+    """
     paths, ends = files
     text, full, separator = room
     filled = begin = 0
@@ -215,7 +224,9 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 @inner
 def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether `data` (not empty) may not be plain text: it begins with a signature, or has NUL near its start."""
+    """Whether `data` (not empty) may not be plain text: it begins with a signature, or has NUL in its first 4,096
+    bytes.
+    """
     has_nul = False
     for byte in data[:HEAD]:
         has_nul |= byte == 0
@@ -237,7 +248,9 @@ def _has_sign(data: ByteArray, doubts: Doubts) -> bool:
 
 @inner
 def _is_telling(path: ByteArray, doubts: Doubts) -> bool:
-    """Whether a file name is not ASCII, or ends with a suffix of `doubts` in any case."""
+    """Whether the part of a path after the last slash is not ASCII, or the path ends with a suffix of `doubts` in any
+    case.
+    """
     for at in range(len(path) - 1, -1, -1):
         if path[at] == 0x2F:
             break

@@ -192,7 +192,9 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _whole(self) -> Iterator[bytes]:
-        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly."""
+        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly. Nothing
+        if `_may_be_whole` is false, or if no member begins at the position.
+        """
         decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():
             return
@@ -207,7 +209,9 @@ class Unpacked(Reader):
             self._buffer.seek(start)
 
     def _short(self) -> Iterator[bytes]:
-        """Yield the text of short frames, many by a call; nothing if the next frame needs `_member`."""
+        """Yield the text of the next Zstandard frames of at most 256 KiB, many by a call of the decoder; nothing if the
+        next frame needs `_member`, during a search, and for other compressions.
+        """
         if self._decode_short is not None and not self._searching:
             while text := self._decode_short(self._buffer):
                 self._left_out = ""
@@ -218,6 +222,7 @@ class Unpacked(Reader):
         """Yield the text of the member at the position, and errors.
 
         Bytes that a search found may only look like a member: text is yielded if 1,024 bytes or all of it is decoded.
+        Otherwise nothing is yielded, and the search goes on after their first byte.
         """
         buffer = self._buffer
         start = buffer.tell()
@@ -254,7 +259,9 @@ class Unpacked(Reader):
             yield from self._fail(start, failure)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
-        """Report the error of the member that began at `start`, and go to where reading or a search goes on."""
+        """Yield the error of the member that began at `start`, and go to where reading or a search goes on. A wrong
+        checksum is only added to the errors of `layer.budget`. `failure`: the exception of the decoder.
+        """
         buffer, layer = self._buffer, self._layer
         named = f"the {self._codec.name} {self._codec.unit} at byte {start}"
         if isinstance(failure, ChecksumError | LeftOutError):
@@ -280,7 +287,9 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Skip NULs (padding) after an earlier member. Returns whether a member begins at the position then."""
+        """Skip NULs (padding), except at the beginning of the file. Returns whether a member begins at the position
+        then, as far as the bytes show that are left.
+        """
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
             buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
@@ -288,7 +297,9 @@ class Unpacked(Reader):
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
-        """Yield an error with the number of bytes before `end` that are not a member, if not yet reported."""
+        """Yield an error with the number of bytes before `end` (a position) that are not a member; nothing if there are
+        none, or if they are already reported.
+        """
         if self._passed is not None:
             first, self._passed = self._passed, None
             reason = f"{counted(end - first, 'byte')} at byte {first} are not {self._codec.name}; they are skipped"

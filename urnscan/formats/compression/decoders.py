@@ -31,7 +31,7 @@ _XZ_CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)
 
 
 class _Zlib:
-    """Decompressor of zlib with the interface of isal."""
+    """Decompressor of zlib with the interface `Decompressor`, and the CRC-32 of the text until now (`crc`)."""
 
     def __init__(self, window: int = -15) -> None:
         self.crc = 0
@@ -56,8 +56,8 @@ class _Zlib:
 
 @functools.cache
 def _inflater() -> tuple[Callable[[], Decompressor], type[Exception]]:
-    """Returns a function that makes decompressors of raw deflate, which have the CRC-32 of their text (`crc`); and the
-    exception that they raise.
+    """Return a function that makes decompressors of raw deflate, with the CRC-32 of their text (`crc`), and the
+    exception that they raise: of isal or, if isal is not installed, of zlib.
     """
     try:
         from isal import igzip_lib  # noqa: PLC0415 (isal does not exist for some machines)
@@ -175,7 +175,7 @@ def zlib_format(buffer: Buffer) -> Iterator[bytes]:
 
 
 class _Brotli:
-    """Decompressor of brotli with the interface of isal."""
+    """Decompressor of brotli with the interface `Decompressor`."""
 
     unused_data = b""
 
@@ -227,9 +227,10 @@ def bzip2(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
-    """Yield the blocks of a stream. Raises CutError, and OSError for a damaged block: good text before may be lost.
+    """Yield the unpacked blocks of the stream at the position of the buffer. Raises CutError, and OSError for a damaged
+    block: good text before may be lost.
 
-    `until`: position from which on the library gets single bytes, so that no text is lost; None: pieces of 44 bytes.
+    `until`: position from which on the library gets single bytes, so that no text is lost; None: always pieces of 44.
     """
     decompressor = bz2.BZ2Decompressor()
     decompress = decompressor.decompress
@@ -263,8 +264,8 @@ def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
 def xz(buffer: Buffer) -> Iterator[bytes]:
     """Take the xz stream (.xz File Format 1.2) at the position of the buffer, and yield its unpacked bytes.
 
-    Raises CutError (the bytes end inside the stream), BrokenError (damaged, or a wrong checksum of a block that is not
-    the last), ChecksumError (wrong checksum of the last block).
+    Raises CutError (the bytes end inside the stream), BrokenError (damaged, a wrong checksum of a block that is not the
+    last, or more than about 128 MiB of memory needed), ChecksumError (wrong checksum of the last block).
     """
     start = buffer.tell()
     header = buffer.peek_exactly(12)
@@ -290,7 +291,9 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _lzma2_chunk(buffer: Buffer) -> int:
-    """Number of bytes of the LZMA2 chunk at the position of the buffer, with its header."""
+    """Number of bytes of the LZMA2 chunk at the position of the buffer, with its header; 6 if fewer than 6 bytes are
+    left. The position does not move.
+    """
     head = buffer.peek(6)
     if len(head) < 6:
         # The chunk is truncated: even the shortest chunk with the bytes after it has 6 bytes.
@@ -303,7 +306,7 @@ def _lzma2_chunk(buffer: Buffer) -> int:
 def lzma_alone(buffer: Buffer) -> Iterator[bytes]:
     """Take the .lzma file (the format before xz) at the position of the buffer, and yield its unpacked bytes.
 
-    Raises CutError (the bytes end inside the file), BrokenError (damaged).
+    Raises CutError (the bytes end inside the file), BrokenError (damaged, or more than about 128 MiB of memory needed).
     """
     new = lambda: lzma.LZMADecompressor(lzma.FORMAT_ALONE, memlimit=_MEMORY)  # noqa: E731
     return Decoding(buffer, new, lzma.LZMAError).finish()

@@ -73,7 +73,7 @@ class _Header(NamedTuple):
     """Header of a Zstandard frame (RFC 8878, 3.1.1.1)."""
 
     length: int
-    """Bytes of the header."""
+    """Bytes of the header, with the signature."""
     window: int
     """Bytes of memory that decoding needs."""
     dictionary: int
@@ -90,7 +90,7 @@ class _Header(NamedTuple):
 
     @classmethod
     def at(cls, data: bytes, at: int) -> Self:
-        """Parse the header at `data[at]`, which must be complete."""
+        """Parse the header at `data[at]`, which must be complete. Its signature is not checked."""
         descriptor, window = data[at + 4 : at + 6]
         number_at, size_at, length = cls._places(descriptor)
         number = int.from_bytes(data[at + number_at : at + size_at], "little")
@@ -102,7 +102,9 @@ class _Header(NamedTuple):
 
     @staticmethod
     def _places(descriptor: int) -> tuple[int, int, int]:
-        """Offsets in a header of the number of the dictionary, of the size of the text, and of the end."""
+        """Offsets in a header of the number of the dictionary, of the size of the text, and of the end. `descriptor`:
+        the fifth byte of the header.
+        """
         single = descriptor >> 5 & 1
         number_at = 6 - single
         size_at = number_at + (0, 1, 2, 4)[descriptor & 3]
@@ -190,9 +192,8 @@ def pass_over(buffer: Buffer) -> None:
 
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
-    """Number of bytes of the block at the position (with header), and whether it is the last; keeps the position.
-
-    Raises CutError, BrokenError.
+    """Number of bytes of the Zstandard block at the position (with header), and whether it is the last of the frame;
+    keeps the position. Raises CutError, and BrokenError for a block of more than 128 KiB.
     """
     size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
@@ -201,7 +202,9 @@ def _block(buffer: Buffer) -> tuple[int, bool]:
 
 
 def _block_at(data: bytes, at: int) -> tuple[int, bool]:
-    """Number of bytes of the block at `data[at]` (with header), and whether it is the last of the frame."""
+    """Number of bytes of the Zstandard block at `data[at]` (with its header of 3 bytes, which must be complete), and
+    whether it is the last of the frame.
+    """
     word = int.from_bytes(data[at : at + 3], "little")
     # A run-length block contains a single byte.
     return 3 + (1 if word >> 1 & 3 == 1 else word >> 3), bool(word & 1)
@@ -240,7 +243,10 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """Take the next `count` bytes, which must be whole blocks, and yield their text. Raises BrokenError, CutError."""
+    """Take the next `count` bytes, and yield the text that `decompress` returns for them, if any.
+
+    Raises BrokenError, and takes nothing, if `decompress` raises `error`; CutError if fewer bytes were left.
+    """
     data = buffer.peek(count)[:count]
     try:
         text = decompress(data)
@@ -254,7 +260,9 @@ def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Excep
 
 
 def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> None:
-    """Take the checksum at the end of a frame. Raises ChecksumError if it is wrong, and CutError."""
+    """Take the checksum (4 bytes) at the end of a frame. Raises ChecksumError if `decompress` raises `error` for it,
+    and CutError.
+    """
     value = buffer.read(4)
     try:
         decompress(value)

@@ -23,8 +23,8 @@ _FIRST, _SECOND, _PIECE = 1 << 14, 1 << 15, 1 << 17  # bytes of the first, secon
 
 
 class BrokenError(Exception):
-    """A member of a compressed file is damaged, or cannot be decoded for another reason. The text before that can be
-    decoded was yielded.
+    """A member of a compressed file is damaged, or cannot be decoded for another reason. The text before, as far as it
+    could be decoded, was yielded.
 
     The message is the reason; often empty, for damage.
     """
@@ -63,8 +63,8 @@ class Decompressor(Protocol):
 
 
 class Decoding:
-    """Decoding of the stream at the position of a buffer. After an error the stream is decoded a second time, if that
-    is possible, up to the first byte that cannot be decoded.
+    """Decoding of the stream at the position of a buffer. After an error the stream is decoded a second time, if the
+    buffer can go back to its start, up to the first byte that cannot be decoded.
 
     `new`: makes a decompressor; `error`: the exception that it raises for damage.
     """
@@ -120,7 +120,9 @@ class Decoding:
         return self._buffer.peek()[: min(size, end - self._buffer.tell())]
 
     def _again(self) -> Iterator[bytes]:
-        """Decode the member again, the last piece byte by byte, up to the first byte that cannot be decoded."""
+        """Decode the stream again, the last piece byte by byte, up to the first byte that cannot be decoded. Yields all
+        text from its start.
+        """
         until = self._buffer.tell()
         self._buffer.seek(self._origin)
         again = self._new()

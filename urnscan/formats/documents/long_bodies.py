@@ -90,7 +90,10 @@ def _check_fields(data: bytes) -> None:
 
 
 def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
-    """Replace each long body by a line: `mark` and a number. Returns the shortened message and the bodies."""
+    """Replace each long body (at least 4 KiB, after the first 64 KiB of a part) by a line: `mark` and a number from 0.
+
+    Returns the shortened message, and the bodies by these numbers.
+    """
     pieces: list[bytes] = []
     bodies: list[memoryview] = []
     start = end_of_last = 0
@@ -107,7 +110,9 @@ def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
 
 
 def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:
-    """Replace the marks in `part` by bodies. Returns the number of marks; 0 if a mark ended the header of the part."""
+    """Replace the marks in the text of `part` (not in its parts) by bodies; `mark`: pattern of a mark, with the index
+    of the body as group 1. Returns the number of marks; 0, and replaces none, if a mark ended the header of the part.
+    """
 
     def body(found: re.Match[str]) -> str:
         return str(bodies[int(found[1])], "ascii", "surrogateescape")

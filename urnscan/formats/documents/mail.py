@@ -66,7 +66,8 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
     by name. Headers and bodies come together in one `Texts`, then the files.
 
     If the message cannot be parsed: an error, and its bytes as the member `message`. A message over 64 MiB is not
-    parsed: an error, its beginning (about 64 MiB) as `message`, and the other bytes as `rest`.
+    parsed: an error, its beginning (about 64 MiB) as `message`, and the other bytes as `rest`. An error of `reader` is
+    yielded, too, and the bytes after it as `rest`.
     """
     return _message(Buffer.of(reader), layer, _MOST + 1, after="")
 
@@ -93,8 +94,8 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
-    """Yield the parts of the message in the next `length` bytes, then the bytes after it as a member with the name
-    `after`, unless this is empty; for a message over 64 MiB always, as `rest`.
+    """Yield the parts of the message in the next `length` bytes (at most 64 MiB and one byte), then the bytes after it
+    as a member with the name `after`, unless this is empty; after 64 MiB and one byte always, as `rest`.
     """
     data = buffer.head(length)[:length]
     buffer.skip(len(data))
@@ -162,7 +163,9 @@ def _next(buffer: Buffer) -> bytes:
 
 
 def _announced_length(data: memoryview) -> int:
-    """Index of the line `From ` after the first message in `data`, by its Content-Length; 0 if it is not there."""
+    """Index of the line `From ` after the first message in `data`, by the Content-Length of this message; 0 without a
+    Content-Length, or if no such line is there.
+    """
     head = _HEAD_END.search(data)
     length = head and _CONTENT_LENGTH.search(data, 0, head.end())
     if not (head and length):
@@ -175,7 +178,7 @@ def _announced_length(data: memoryview) -> int:
 def _members(
     data: bytes, before: str, layer: Layer, *, is_whole: bool
 ) -> tuple[_NamedTexts, list[Member | SourceError]]:
-    """The texts of a message, and the attached files as members; `before`: prefix of all names.
+    """The texts of a message (name, bytes), and its attached files as members; `before`: prefix of all names.
 
     If the message is not whole (`is_whole`) or cannot be parsed: no texts, but an error and the member `message` with
     the bytes, undecoded.

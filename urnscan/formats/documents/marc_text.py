@@ -65,7 +65,9 @@ _MAY_BE = re.compile(
 
 
 def _delimiter(head: bytes) -> re.Pattern[bytes] | None:
-    """Pattern of the delimiter of subfields in a text that begins with `head`; None if the text is not MARC."""
+    """Pattern of the delimiter of subfields in a text that begins with `head`; None if `head` does not show that the
+    text is MARC as lines.
+    """
     return next((delimiter for first, delimiter in _KNOWN if first.match(head)), None)
 
 
@@ -82,8 +84,8 @@ def open_marc_text(reader: Reader, layer: Layer) -> Iterator[Document | SourceEr
     """Yield the whole text as a single document, whose `delimiter` matches the bytes before the code of a subfield, as
     `$` in `$a`.
 
-    It is converted to UTF-8 if it is in UTF-16, UTF-32 or the encoding of the user. Raises FatalError for an unknown
-    encoding; yields no SourceError.
+    It is converted to UTF-8 if it is in UTF-16, UTF-32 or the encoding of the user (`--encoding`). Raises FatalError
+    for an unknown encoding; yields no SourceError.
     """
     buffer = Buffer.of(reader)
     delimiter = _delimiter(buffer.head(_WITHIN))

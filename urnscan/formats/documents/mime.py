@@ -115,7 +115,9 @@ class _Part(Message):
 
 
 def _parsed(data: bytes, head: int) -> _Part:
-    """Parse a message by `email`. Raises ValueError if parsing would take too long."""
+    """Parse a message by `email`. `head`: number of bytes of its header. Raises ValueError if parsing would take too
+    much time or memory, and the errors of `email`.
+    """
     parser = BytesParser(_Part)
     message = parser.parsebytes(data[:head])
     if message.get_content_maintype() in ("multipart", "message"):
@@ -194,7 +196,7 @@ def _unflowed(text: bytes) -> bytes:
 
 
 def _in_utf_8(data: bytes, charset: str) -> bytes:
-    """Convert a body to UTF-8; unchanged for an unknown charset."""
+    """Convert a body to UTF-8, with U+FFFD for invalid bytes; unchanged for an empty or unknown charset."""
     if charset.lower() in _AS_THEY_ARE:
         return data
     try:
@@ -204,7 +206,7 @@ def _in_utf_8(data: bytes, charset: str) -> bytes:
 
 
 def _decoded(value: str) -> str:
-    """Unfold the value of a header, and decode encoded words (RFC 2047)."""
+    """Unfold the value of a header, and decode encoded words (RFC 2047); words that cannot be decoded are unchanged."""
     value = _FOLD.sub("", value)
     return _WORD.sub(_decoded_word, value) if "=?" in value else value
 

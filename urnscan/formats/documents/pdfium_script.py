@@ -124,7 +124,7 @@ def _links(pdf: PdfDocument, page: PdfPage) -> Iterator[bytes]:
 
 
 def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
-    """Yield the frames of files that are attached to a place on a page (annotations)."""
+    """Yield the frames of files that are attached to a place on a page (annotations). `name`: of the page."""
     from pypdfium2 import PdfAttachment, raw  # noqa: PLC0415 (as above)
 
     for number in range(raw.FPDFPage_GetAnnotCount(page)):
@@ -141,7 +141,9 @@ def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
 
 
 def _attached(attached: PdfAttachment, name: str) -> Iterator[_Frame]:
-    """Yield the frame of an attached file, none if it is empty; `name`: for a file without a name."""
+    """Yield the frame of an attached file, of kind WRONG if it is damaged; none if it is empty. `name`: for a file
+    without a name.
+    """
     from pypdfium2 import PdfiumError, raw  # noqa: PLC0415 (as above)
 
     length = ctypes.c_ulong()

@@ -128,7 +128,9 @@ class _Bytes:
         return memoryview(data)
 
     def _mapped(self, count: int) -> memoryview | None:
-        """Map the next `count` bytes into memory instead of reading; None if the input is not a file or too short."""
+        """Map the next `count` bytes into memory instead of reading; None, and nothing is taken, if the input is not a
+        file or too short.
+        """
         path = path_of(self._reader)
         if path is None:
             return None
@@ -176,13 +178,18 @@ class _Messages:
         self._dictionaries: dict[int, int] = {}  # id of a dictionary -> bytes
 
     def schema(self) -> pa.Schema:
-        """Read the schema in the first message. Raises errors of pyarrow, and SourceError."""
+        """Read the schema in the first message; must be called before `read`, which then gives the same message first.
+
+        Raises errors of pyarrow, and SourceError.
+        """
         self._reader = pa.ipc.MessageReader.open_stream(pa.PythonFile(self._bytes, "r"))
         self._next()
         return pa.ipc.read_schema(pa.py_buffer(b"".join(self.parts)))
 
     def read(self, count: int) -> memoryview | bytes:
-        """Read the next bytes, at most `count`, of a single part of a message; empty at the end. Raises SourceError."""
+        """Return the next bytes, at most `count`, of a single part of a message (its begin, metadata or body); empty at
+        the end. Raises SourceError.
+        """
         if not self.parts:
             self._next()
         if not self.parts:
@@ -211,9 +218,10 @@ class _Messages:
         self.parts = [part for part in (memoryview(begin), metadata, body) if part]
 
     def _count(self, kind: str, metadata: bytes, body: memoryview) -> None:
-        """Count the rows of a message, and check the memory that pyarrow will need. Raises SourceError, struct.error.
+        """Set `rows`, for a batch, to its number of rows. Raises SourceError if an unpacked batch, or all dictionaries
+        together, have more than 1 GiB, and struct.error for a damaged message.
 
-        `metadata`: a Message (Message.fbs), whose offsets pyarrow has verified.
+        `kind`: of the message, by pyarrow; `metadata`: a Message (Message.fbs), whose offsets pyarrow has verified.
         """
         if kind not in ("dictionary", "record batch"):
             return
@@ -237,12 +245,14 @@ class _Messages:
 
 
 def _table(data: bytes, at: int) -> int:
-    """Offset of the table to which a flatbuffer refers at `at`."""
+    """Offset in a flatbuffer (`data`) of the table to which the four bytes at offset `at` refer."""
     return at + int(struct.unpack_from("<I", data, at)[0])
 
 
 def _field(data: bytes, table: int, number: int) -> int:
-    """Offset of a field of a table in a flatbuffer; 0 without the field."""
+    """Offset of a field of a table in a flatbuffer; 0 without the field. `table`: offset of the table; `number`: of the
+    field, from 0.
+    """
     vtable = table - struct.unpack_from("<i", data, table)[0]
     size = struct.unpack_from("<H", data, vtable)[0]
     offset = struct.unpack_from("<H", data, vtable + 4 + 2 * number)[0] if 6 + 2 * number <= size else 0
@@ -250,13 +260,17 @@ def _field(data: bytes, table: int, number: int) -> int:
 
 
 def _number(data: bytes, table: int, number: int) -> int:
-    """Value of a field of 64 bits of a table in a flatbuffer; 0 without the field."""
+    """Value of a field of 64 bits of a table in a flatbuffer; 0 without the field. `table`: offset of the table;
+    `number`: of the field, from 0.
+    """
     at = _field(data, table, number)
     return int(struct.unpack_from("<q", data, at)[0]) if at else 0
 
 
 def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
-    """Number of unpacked bytes of a compressed batch; 0 for a batch that is not compressed."""
+    """Number of unpacked bytes of a compressed batch; 0 for a batch that is not compressed. `metadata`, `body`: of its
+    message; `batch`: offset of its RecordBatch in `metadata`.
+    """
     # Each buffer of a compressed batch begins with its unpacked size, or with -1 if the buffer is not compressed.
     if not _field(metadata, batch, 3):
         return 0

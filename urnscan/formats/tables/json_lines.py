@@ -22,7 +22,8 @@ _ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may occur i
 
 
 class UsualLines:
-    """Fast reader of JSON Lines: gives the strings, also those in arrays, that are values of given names of objects.
+    """Fast reader of JSON Lines: gives the strings, also those in arrays, that are values of given names in the objects
+    of the lines. An object of this class is for one input.
 
     Reads only usual lines. A line is unusual if it is blank, damaged or not an object, if a name may occur twice or has
     escapes, or if a value of a given name is an object, contains one, or has arrays more than three deep.
@@ -48,7 +49,8 @@ class UsualLines:
         self._levels: list[tuple[list[bool], npt.NDArray[np.int64]]] = []
 
     def read(self, buffer: Buffer, first: int) -> tuple[int, PlacedValues | None]:
-        """Take the usual lines from the next byte of `buffer` on that are whole in its memory; reads no more into it.
+        """Take the usual lines from the next byte of `buffer` on, the first of a line, that are whole in its memory;
+        reads no more into it.
 
         Returns the number of these lines, and a pair: the values of the given names in them (bytes, without empty
         ones), and the function from an index in them to a place `line/name`. `first`: number that the first line gets
@@ -70,7 +72,9 @@ class UsualLines:
         return end - at, ([*filter(None, values)], lambda index: place(int(filled[index])))
 
     def _place(self, first: int) -> Place:
-        """Function from an index in `_values` to the place `line/name`; `first`: number of the first decoded line."""
+        """Function from an index in `_values` to the place `line/name`; `first`: number in places of the first decoded
+        line (`_starts[0]`).
+        """
         names = self._names
 
         def of_member(member: int) -> str:
@@ -83,7 +87,11 @@ class UsualLines:
         return place
 
     def _spread(self, columns: Iterable[Sequence[Any]], unusual: Iterable[int]) -> None:
-        """Replace arrays by their elements; lines with an object or a deeper array in a column become unusual."""
+        """Store the values of the decoded lines, with arrays replaced by their elements, and the unusual lines.
+
+        `columns`: for each name its values in all lines; `unusual`: indices of unusual lines, to which lines are added
+        with an object, or an array more than three deep, in a column.
+        """
         cells = [*itertools.chain.from_iterable(zip(*columns, strict=True))]
         self._offsets = np.arange(0, len(cells) + 1, len(self._names))
         self._levels = []
@@ -102,7 +110,9 @@ class UsualLines:
         self._unusual = sorted(unusual)
 
     def _look(self, buffer: Buffer) -> None:
-        """Decode the next lines in memory, and find the unusual lines."""
+        """Decode the next whole lines in the memory of `buffer` (at most 256 KiB), and find the unusual lines; the
+        position does not move.
+        """
         end = buffer.data.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
         block = buffer.data[buffer.at : end]
         lines = block.split(b"\n")[:-1]
@@ -128,7 +138,8 @@ class UsualLines:
 def _in_cells(place: Place, are_arrays: list[bool], offsets: npt.NDArray[np.int64]) -> Place:
     """Function from the index of a value to its place, after arrays were replaced by their elements.
 
-    `place`: that function before; `are_arrays`: which values were arrays; `offsets`: the new index of each old value.
+    `place`: that function before; `are_arrays`: for each old value, whether it was an array; `offsets`: for each old
+    value, the new index of its first element or, if it was no array, of itself.
     """
     of_element = in_lists(place, offsets)
 
