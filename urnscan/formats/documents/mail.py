@@ -142,11 +142,15 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 
 def _next(buffer: Buffer) -> bytes:
-    """Take the next message with the line `From ` before it, at most about 64 MiB; empty at the end."""
+    """Take the next message with the line `From ` before it; empty at the end, or at an error of the buffer.
+
+    Of a message over 64 MiB only the first 64 MiB and one byte are taken: the next calls return its rest, in pieces of
+    at most this size, without a line `From `.
+    """
     data, searched = buffer.peek(_BLOCK), 0
     while True:
         if length := _announced_length(data):
-            end = length
+            end = min(length, _MOST + 1)
             break
         if match := _NEXT.search(data, searched, _MOST + 1):
             end = match.end()
