@@ -80,7 +80,9 @@ class Form(Generic[_Opened]):
     Returns a reader of the unpacked bytes (`Compression`), or an iterator of members (`Archive`) or values (`Table`).
     """
     recognise: Recognise = never
-    """Rule by the first bytes; with `signs`, called only for files whose first byte fits a signature."""
+    """Rule by the first bytes: True, False or None (more bytes are needed); with `signs`, called only for files whose
+    first byte fits a signature.
+    """
     signs: tuple[Sign, ...] = ()
     """Signatures: `recognise` must return False for every file that begins otherwise. Empty: no restriction."""
     suffixes: tuple[str, ...] = ()

@@ -153,7 +153,7 @@ def read_together(files: Listed, text: ByteArray, *, separator: int, full: int, 
 
     Stops when at least `full` bytes are there, at the end of `files`, or at a file that cannot be read whole
     (`is_stuck`). `text` must be larger than `full`, so that the last file finds room. `doubts`: signatures and suffixes
-    of files that may not be plain text. Without compiled code no file is read.
+    of files that may not be plain text. Without compiled code no file is read (then `is_stuck` is true).
     """
     if not IS_COMPILED:
         return SmallFiles(np.empty(0, np.int64), np.empty(0, np.int64), is_stuck=True)

@@ -213,7 +213,8 @@ def open_record(
     (`is_http`) or all of `block`. Then skip what the caller left unread in `block`; if that fails, yield the error.
 
     If the limit of nesting is reached, yields an error instead of the member. `block`: reader of the record after its
-    header. `layer`: names and limits of the archive. Raises LimitError.
+    header; `capture`: metadata of the record, for the member. `layer`: names and limits of the archive. Raises
+    LimitError.
     """
     try:
         inner = layer.inside(name, capture)

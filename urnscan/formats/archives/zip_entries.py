@@ -183,7 +183,8 @@ def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[in
     """Find the descriptor (checksum and sizes after a member) at the position of the buffer, which does not move.
 
     `crc`, `compressed`, `size`: those of the member as read. Returns the length of the descriptor in bytes, and whether
-    it has these values (with others, it is recognised by a record after it); (0, False) if none is recognised. Raises CutError if none is recognised and fewer than 24 bytes are left.
+    it has these values (with others, it is recognised by a record after it); (0, False) if none is recognised.
+    Raises CutError if none is recognised and fewer than 24 bytes are left.
     """
     head = bytes(buffer.peek(_LONGEST_DESCRIPTOR + 4)[: _LONGEST_DESCRIPTOR + 4])
     length = 0

@@ -192,8 +192,8 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _whole(self) -> Iterator[bytes]:
-        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly. Nothing
-        if `_may_be_whole` is false, or if no member begins at the position.
+        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly.
+        Nothing if `_may_be_whole` is false, or if no member begins at the position.
         """
         decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():

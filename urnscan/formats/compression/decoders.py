@@ -119,8 +119,8 @@ def whole_gzip(buffer: Buffer) -> Iterator[bytes]:
     """Take all gzip members from the position to the end of the buffer, and yield their unpacked bytes; faster than
     `gzip` for each member.
 
-    Raises BrokenError for damage in any member, also a wrong checksum, and if isal is not installed. The position is
-    then undefined.
+    Raises BrokenError for damage in any member, also a wrong checksum, and if isal is not installed. Text may have been
+    yielded before, and the position is then undefined.
     """
     # For members of a few KiB, this takes a third of the time of `gzip`.
     try:

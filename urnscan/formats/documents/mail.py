@@ -85,7 +85,8 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
     the property list after the message as `properties`. The first line, with the length, is not a member.
 
     If the message cannot be parsed: an error, and its bytes as `message`. A message over 64 MiB is not parsed: an
-    error, its beginning (about 64 MiB) as `message`, and all other bytes as `rest`.
+    error, its beginning (about 64 MiB) as `message`, and all other bytes as `rest`. An error of `reader` is yielded,
+    too, and the bytes after it as `rest`.
     """
     buffer = Buffer.of(reader)
     count = _COUNT.match(buffer.head(_LONGEST_COUNT))
@@ -113,7 +114,8 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
     `message 7/headers`, `message 7/text` and `message 7/report.pdf`. Headers and bodies come together, as `Texts`.
 
     If a message cannot be parsed: an error, and its bytes as `message 7/message`. A message over 64 MiB is not parsed,
-    either: an error, its beginning (about 64 MiB) as `message 7/message`, and its other bytes as further messages.
+    either: an error, its beginning (about 64 MiB) as `message 7/message`, and its other bytes as further messages. An
+    error of `reader` is yielded, too, and the bytes after it as `rest`.
     """
     buffer = Buffer.of(reader)
     number = waiting = 0

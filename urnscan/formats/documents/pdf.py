@@ -32,7 +32,7 @@ def is_installed() -> bool:
 
 
 def is_pdf_within(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .pdf is a PDF: its first 1,024 bytes contain "%PDF-".
+    """Whether a file with the suffix .pdf is opened as a PDF: its first 1,024 bytes contain "%PDF-".
 
     None if more bytes are needed.
     """
