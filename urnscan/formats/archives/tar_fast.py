@@ -130,7 +130,7 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _is_usual(data: ByteArray, at: int) -> bool:
-    """Whether the 512 bytes at `at` (they must exist) are a header with octal digits as numbers and a valid checksum."""
+    """Whether the 512 bytes at `at` (they must exist) are a header with octal numbers and a valid checksum."""
     for place in _CHECKED:
         if not _KINDS[data[at + place]] & _USUAL[place]:
             return False
