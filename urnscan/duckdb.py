@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from urnscan.errors import checks_options
+from urnscan.errors import ArgumentError, checks_options
 from urnscan.library.columns import (
     EXPLANATION,
     canonical_forms,
@@ -82,6 +82,8 @@ def register(
     [('urn:isbn:9780395363416',)]
     """
     (options,) = read_options(locals(), Options, without=OF_INPUTS)
+    if not hasattr(connection, "create_function"):
+        raise ArgumentError(f"register needs a connection of DuckDB, not {type(connection).__name__}")
     create: Any = connection.create_function  # its types know no strings for `type`
     for name, (function, kind) in _FUNCTIONS.items():
         # At the first call, there is no such function yet.

@@ -433,6 +433,8 @@ class TestDuckDB:
     def test_functions(self, connection):
         import urnscan.duckdb
 
+        with pytest.raises(ArgumentError, match="a connection of DuckDB, not NoneType"):
+            urnscan.duckdb.register(None)
         urnscan.duckdb.register(connection)
         rows = connection.sql("SELECT urn_canonical(text), urn_is_valid(text), urn_find(text) FROM texts").fetchall()
         assert rows == list(zip(CANONICAL, VALID, FOUND, strict=True))

@@ -88,3 +88,6 @@ def test_options_that_differ(tmp_path):
         urnscan.merge_partial([urnscan.scan_partial(tmp_path / "a"), urnscan.scan_partial(tmp_path / "a", trim=True)])
     with pytest.raises(ArgumentError, match="nothing to merge"):
         urnscan.merge_partial([])
+    for wrong in (None, ["a.partial"], [urnscan.scan_partial(tmp_path / "a"), 1]):
+        with pytest.raises(ArgumentError, match="needs results of scan_partial, not "):
+            urnscan.merge_partial(wrong)

@@ -638,3 +638,14 @@ def test_several_values_in_one_string(name):
     """`--recover percent,entities` is one word of the command, but a list in Python; the error says so."""
     with pytest.raises(ArgumentError, match=rf"^{name}: 'bare,wraps' is one value; give a list: \['bare', 'wraps'\]$"):
         urnscan.scan("none.txt", **{name: "bare,wraps"})
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: urnscan.diff(None, "x"), lambda: urnscan.diff("x", ["b"]), lambda: urnscan.scan("x", cdx=1)],
+    ids=["diff old", "diff new", "cdx"],
+)
+def test_a_file_that_is_no_path(call):
+    """Promise: only errors of urnscan are raised."""
+    with pytest.raises(ArgumentError, match="a file must be a str or a path, not "):
+        call()

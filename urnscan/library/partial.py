@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Any
 
 import pyarrow as pa
 
@@ -138,7 +139,7 @@ def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memor
     (23, 17)
     """
     (grouping,) = read_options(locals(), Options)
-    results = iter(partials)
+    results = _checked(partials)
     first = next(results, None)
     if first is None:
         raise ArgumentError("nothing to merge: give what scan_partial returned")
@@ -157,6 +158,13 @@ def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memor
     metadata = report.metadata(options)
     occurrences = as_table([], OCCURRENCES, metadata)
     return Scan(classes=as_table(classes, CLASSES, metadata), occurrences=occurrences, report=report, options=options)
+
+
+def _checked(partials: Any) -> Iterator[Partial]:  # noqa: ANN401 (what a caller gave)
+    for partial in partials if isinstance(partials, Iterable) else [partials]:
+        if not isinstance(partial, Partial):
+            raise ArgumentError(f"merge_partial needs results of scan_partial, not {type(partial).__name__}")
+        yield partial
 
 
 class _Merged:
