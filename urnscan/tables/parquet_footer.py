@@ -42,7 +42,7 @@ class RowGroup:
     """
 
     def __init__(self, file: memoryview) -> None:
-        """`file` has the bytes of a whole Parquet file with exactly one row group."""
+        """`file` has the bytes of a whole Parquet file with exactly one row group; nothing is copied."""
         end, footer = _read_footer(file)
         _, groups = footer[_FILE_GROUPS][1]
         (self._fields,) = groups
@@ -76,8 +76,8 @@ class RowGroup:
 def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
     """Return the bytes of a Parquet file after the row groups: the footer, its length, and MAGIC.
 
-    `empty` is a file with the same schema and without rows. `groups` are the results of `RowGroup.moved_to`; together
-    the row groups have `rows` rows.
+    `empty` has the bytes of a Parquet file with the same schema and without rows. `groups` are the entries of the row
+    groups, in the order of the file, as `RowGroup.moved_to` returns them; `rows` is the number of rows in all of them.
     """
     _, footer = _read_footer(empty)
     footer[_FILE_ROWS] = (_I64, rows)
@@ -103,7 +103,7 @@ def _move(fields: _Structure, number: int, distance: int) -> None:
 
 
 class _Reader:
-    """Reader of values of the compact protocol of Thrift."""
+    """Reader of a structure in the compact protocol of Thrift. Each method reads a value and moves behind it."""
 
     def __init__(self, data: bytes) -> None:
         self._bytes = data

@@ -93,7 +93,7 @@ class ParquetOutput(Output):
     def write(self, rows: pa.RecordBatch) -> None:
         """Append rows of the schema; a column of strings may have a dictionary. A row group is encoded when it is full
         (131,072 rows, or about 32 MiB of text), so row groups begin at the same rows for any sizes of batches. Raises
-        FatalError if the disk is full.
+        FatalError if the disk is full, perhaps only at a later call.
         """
         ends = np.cumsum(_bytes(rows, self._repeating))
         start = 0
@@ -121,8 +121,9 @@ class ParquetOutput(Output):
         self._file.close()
 
     def _write_group(self) -> None:
-        """Encode the pending rows as a row group, in a thread of the pool if there is a pool. Write row groups in order,
-        up to the first that is not encoded yet.
+        """Make a row group of the pending rows, of which there is at least one. With a pool, a thread encodes it, and
+        only the row groups that are already encoded are written, in order; if more are being encoded than the pool has
+        threads, this waits for the first.
         """
         # If more row groups are being encoded than the pool has threads, this waits for the first.
         batches, self._pending = self._pending, []
@@ -139,7 +140,9 @@ class ParquetOutput(Output):
         return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches))))
 
     def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
-        """The bytes of a Parquet file with the rows as its only row group; without row groups if `rows` is None."""
+        """The bytes of a Parquet file with the rows as its only row group; without row groups if `rows` is None.
+        `metadata` are entries for the metadata of the file.
+        """
         stream = pa.BufferOutputStream()
         with pq.ParquetWriter(stream, self.schema if rows is None else rows.schema, **self._properties) as writer:
             if rows is not None:
@@ -165,8 +168,8 @@ class ParquetOutput(Output):
 
 
 def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Number of bytes of text in each row. Columns of strings and lists of strings count; the columns `repeating`,
-    columns with a dictionary, and texts in structures do not count.
+    """Number of bytes of text in each row. Columns of strings and lists of strings count; columns with a name in
+    `repeating`, columns with a dictionary, and texts in structures do not count.
     """
     data = np.zeros(rows.num_rows, np.int64)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):

@@ -57,7 +57,8 @@ class ByteOutput(Output):
     """
 
     def __init__(self, path: str | os.PathLike[str], *, force: bool = False, folder: Path | None = None) -> None:
-        """`folder` is an existing work folder (temporary folder) that no other output uses; None: a new folder.
+        """`folder` is an existing work folder (temporary folder) that no other output uses, and that the caller
+        removes; None: a new folder.
 
         Raises FatalError if the file exists already (unless `force`), if nothing can be written to its folder, and for
         the suffix of a compression that is not written, such as .xz and .zip.

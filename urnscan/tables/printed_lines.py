@@ -34,8 +34,8 @@ class Colours:
     off: str = ""
 
     def colon(self) -> str:
-        """The colon between two fields, with escape sequences: they end the colour of the first field, begin the colour
-        of separators before `:`, and end it after `:`.
+        """The colon between two fields, with escape sequences around it: `off` ends the colour of the first field,
+        `separator` colours the colon, and `off` ends that colour.
         """
         return f"{self.off}{self.separator}:{self.off}"
 
@@ -48,7 +48,7 @@ COLOURED = Colours("\x1b[35m", "\x1b[36m", "\x1b[32m", "\x1b[1;31m", "\x1b[m")
 
 def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text") -> memoryview:
     """Return a line `source:line:text` with LF for each row, all in UTF-8, for printing. `rows` have the columns
-    `source`, `member` and `line` of OCCURRENCES; the text is the column `name`.
+    `source`, `member` and `line` of OCCURRENCES; the text is the column `name`, and is not escaped.
 
     A member of an archive is part of the source: `a.zip!/b.txt`. Control characters in names of sources and members are
     escaped. If the rows have the columns `before` and `after`, these texts are directly before and after the text, with
@@ -86,7 +86,9 @@ def source_line(source: str, count: int | None, colours: Colours) -> str:
 
 
 def json_lines(rows: pa.RecordBatch) -> memoryview:
-    r"""Return a line of JSON with LF for each row, in UTF-8: an object with the names of the columns as keys.
+    r"""Return a line of JSON with LF for each row, in UTF-8: an object with the names of the columns as keys. In rows
+    with a column `urn`, the columns `text`, `urn`, `nid` and `nss` must be URNs and their parts, without nulls: they
+    are not escaped.
 
     The column `stop` is the number of a byte. It becomes two keys: `stop` with the character (a text like `\xe4` for a
     byte that is not ASCII, null for a negative number), and `stop_octet` with the number.
@@ -98,7 +100,9 @@ def json_lines(rows: pa.RecordBatch) -> memoryview:
 
 
 def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | str]]:
-    """Yield (key, JSON values) for each key of the JSON objects. A str instead of a column is the value in all rows."""
+    """Yield (key, JSON values) for each key of the JSON objects, in the order of the columns; the column `stop` has two
+    keys. A str instead of a column is the value in all rows.
+    """
     urn_columns = _URN_COLUMNS if "urn" in rows.schema.names else ()
     for name in rows.schema.names:
         column = rows.column(name)
@@ -121,7 +125,8 @@ def _stop(byte: int) -> str | None:
 
 def json_values(column: pa.Array, *, needs_no_escape: bool = False) -> pa.StringArray:
     """Return for each value of a column its JSON as a text: `"a"` for a text, `1`, `true`, `["a", "b"]` for a list,
-    `{"text": "a"}` for a structure, a time as text in ISO 8601; `null` for a null text, number, time or flag.
+    `{"text": "a"}` for a structure, a time as text in ISO 8601; `null` for a null text, number, time or flag. Lists and
+    structures must not be null.
 
     `needs_no_escape` saves time: no text in the column has characters that JSON escapes, and no value is null. The
     fields `text`, `urn`, `nid` and `nss` of structures must always be such texts.
@@ -167,15 +172,17 @@ def _mapped(column: pa.Array, function: Callable[[Any], str | None]) -> pa.Strin
 
 
 def _joined(*parts: pa.StringArray | str) -> memoryview:
-    """The bytes of `_strings(*parts)`: the texts of all rows one after the other, in UTF-8."""
+    """The bytes of all rows, one after the other, in UTF-8: in each row, the parts are joined. A part that is a str is
+    the same in all rows; at least one part is a column. A row with a null in any part has no bytes.
+    """
     data, offsets = byte_strings(_strings(*parts))
     # The buffer of a column without rows may have more bytes.
     return data[: offsets[-1]].data
 
 
 def _strings(*parts: pa.StringArray | str) -> pa.StringArray:
-    """The columns joined row by row, as a single column of texts. A part that is a str is the same in all rows. A row
-    with a null in any part is null.
+    """The columns joined row by row, as a single column of texts. A part that is a str is the same in all rows; at
+    least one part is a column. A row with a null in any part is null.
     """
     columns: list[pa.StringArray | pa.StringScalar] = []
     for is_string, group in itertools.groupby(parts, lambda part: isinstance(part, str)):

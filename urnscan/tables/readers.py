@@ -46,11 +46,12 @@ _MADE_BY = {
 
 
 class TableFile:
-    """A file with a table that urnscan wrote. Errors about the file are FatalErrors that name it."""
+    """A file with a table that urnscan wrote, open for reading. Errors about the file are FatalErrors that name it."""
 
     def __init__(self, path: str, *kinds: str) -> None:
         """Open a file. `kinds` are the kinds of tables that the caller accepts, at least one of "classes",
-        "occurrences", "rejects", "clusters" and "partial results".
+        "occurrences", "rejects", "clusters" and "partial results". A table as text (CSV, TSV, JSON Lines) is copied to
+        a temporary file.
 
         Raises FatalError if the file cannot be read, or is not a table of these kinds.
         """
@@ -86,7 +87,9 @@ class TableFile:
         """Number of rows."""
 
     def lacks(self, *names: str) -> bool:
-        """Whether the file has none of the columns `names`, for example because an earlier version of urnscan wrote it."""
+        """Whether the file has none of the columns `names` (their present names), for example because an earlier
+        version of urnscan wrote it.
+        """
         return self._names.keys().isdisjoint(names)
 
     def batches(
@@ -119,7 +122,8 @@ class TableFile:
 
     def take(self, row_numbers: Integers, *names: str) -> pa.Table:
         """The columns `names` of the rows with the given numbers (from 0), sorted by row number. A number that is given
-        twice gives two rows; one that the file does not have gives none. Raises FatalError as `batches` does.
+        twice gives two rows; one that the file does not have gives none. Raises FatalError if the file does not have a
+        column, or is damaged in a row group that has such rows.
         """
         wanted = np.sort(row_numbers)
         tables, start = [], 0
@@ -136,13 +140,16 @@ class TableFile:
 
     def take_in_order(self, row_numbers: Integers, *names: str) -> list[dict[str, Any]]:
         """The columns `names` of the rows with the given numbers (from 0), as a dict (name -> value) for each element
-        of `row_numbers`, in that order. The file must have all these rows. Raises FatalError as `batches` does.
+        of `row_numbers`, in that order. The file must have all these rows. Raises FatalError if the file does not have
+        a column, or is damaged.
         """
         rows = self.take(row_numbers, *names).to_pylist()
         return [rows[place] for place in np.argsort(np.argsort(row_numbers))]
 
     def metadata(self) -> dict[str, Any]:
-        """The metadata of the run that wrote the file; empty if the file has none. A table as text has none."""
+        """The metadata of the run that wrote the file; empty if the file has none, or other ones. A table as text has
+        none.
+        """
         with contextlib.suppress(KeyError, ValueError):
             metadata = json.loads((self._file.metadata.metadata or {})[KEY.encode()])
             return metadata if isinstance(metadata, dict) else {}
@@ -150,8 +157,8 @@ class TableFile:
 
     @property
     def row_bytes(self) -> int:
-        """Approximate number of bytes that a row takes in memory: the average in the row group with the largest rows.
-        1 for a file without row groups.
+        """Estimate of the bytes that a row takes in memory: the bytes of a row group without compression, divided by
+        its rows; the highest of these values. 1 for a file without row groups.
         """
         metadata = self._file.metadata
         groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
@@ -169,8 +176,9 @@ class TableFile:
         return []
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        """The column `name` of a batch, by its present name; integers become int64. Raises FatalError for nulls that
-        the schema does not allow, and for a text in `urn` that does not begin like a URN.
+        """The column with the present name `name`, of a batch with the names that the file has; integers become int64.
+        Raises FatalError for nulls that the schema does not allow, and for a text in `urn` that does not begin like a
+        URN.
         """
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
@@ -216,8 +224,8 @@ class TableFile:
 
 
 def _has_sign(path: str, offset: int, whence: int) -> bool:
-    """Whether `PAR1`, with which Parquet files begin and end, is at a place of a file; `offset` and `whence` are those
-    of `seek`. True if the file cannot be read.
+    """Whether `PAR1`, with which Parquet files begin and end, is at a position of a file. `offset` and `whence` are the
+    arguments of `seek`. True if the file cannot be read there.
     """
     with contextlib.suppress(OSError), Path(path).open("rb") as file:
         file.seek(offset, whence)
@@ -226,7 +234,9 @@ def _has_sign(path: str, offset: int, whence: int) -> bool:
 
 
 def _misfit(schema: pa.Schema, kind: str) -> str:
-    """A message: why a file with this schema is not a table of this kind; empty if it is one."""
+    """A message: why a file with this schema (present names of the columns) is not a table of this kind; empty if it is
+    one.
+    """
     expected, _ = _MADE_BY[kind]
     missing = [name for name in _needed(kind) if name not in schema.names]
     for other, (_, made_by) in _MADE_BY.items():
@@ -246,7 +256,7 @@ def _misfit(schema: pa.Schema, kind: str) -> str:
 
 
 def _needed(kind: str) -> list[str]:
-    """The columns that each file of this kind has, in any edition of the tables."""
+    """The columns that each file of this kind has, whichever version of urnscan wrote it."""
     schema, _ = _MADE_BY[kind]
     return [name for name in schema.names if kind != "occurrences" or name not in ADDED]
 

@@ -59,9 +59,13 @@ class Places:
     """For each match or reject, the index, from 0, of its input in `names`."""
     names: Sequence[str]
     members: pa.StringArray | None = None
-    """The member of an archive that contains each match or reject; None if the inputs have no members."""
+    """The member of an archive that contains each match or reject, null if it is not in an archive; None if no input
+    has members.
+    """
     captures: Sequence[pa.Array] | None = None
-    """The columns captured, status and mime; None if the inputs are not web archives."""
+    """The columns captured (time), status (of HTTP) and mime of the captures in web archives; None if the inputs are
+    not web archives.
+    """
 
     @property
     def member(self) -> pa.StringArray:
@@ -79,7 +83,7 @@ class Places:
 @dataclass(frozen=True, slots=True)
 class MatchColumns:
     """Matches with their positions in the inputs, and `urn`, their canonical forms at `level`: what is needed to make
-    rows of them. Element i of each column is about match i.
+    rows of them. Element i of each column is about match i. `syntax` is the syntax of the scan.
     """
 
     matches: Matches
@@ -116,7 +120,8 @@ class MatchColumns:
 
     def partial(self, numbers: npt.NDArray[np.int32]) -> pa.RecordBatch:
         """Make rows of the schema SINGLE, from which classes are made: canonical form, spelling (empty if it is equal
-        to the canonical form), and place of each match, in the same order.
+        to the canonical form), and position (number of the input, member, byte offset) of each match, in the same
+        order.
 
         `numbers[i]` is the number of the input `places.names[i]` among all inputs of the run, from 0.
         """
@@ -165,8 +170,8 @@ def occurrences_in_values(
     hits: InValues, level: Level, syntax: Syntax, member: pa.StringArray | None = None
 ) -> pa.RecordBatch:
     """Make rows of the schema OCCURRENCES from matches in the values of a column: one for each match, in the same
-    order. `start` and `line` are positions in the value. `source` is the empty text, because there is no input;
-    `member` is the column `member`, all null if None.
+    order. `level` is the level of the column `urn`, `syntax` that of the scan. `start` and `line` are positions in the
+    value. `source` is the empty text, because there is no input; `member` is the column `member`, all null if None.
     """
     matches, source = hits.matches, np.zeros(len(hits.matches), np.int32)
     places = Places(hits.start, hits.line, source, [""], member)
@@ -220,8 +225,8 @@ def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBa
 
 
 def _shapes(texts: pa.StringArray) -> pa.StringArray:
-    """For each text that is not a URN, a text with the same error at the same position. Similar texts become equal:
-    `urn:isbn;1` and `urn:issn;2` both give `urn:aaaa;`.
+    """For each text that is not a URN, a text with the same error at the same position, perhaps shorter. Similar texts
+    become equal: `urn:isbn;1` and `urn:issn;2` both give `urn:aaaa;`.
     """
     data, offsets = byte_strings(texts)
     out, out_offsets = np.empty(len(data), np.uint8), np.zeros(len(texts) + 1, np.int32)
@@ -231,7 +236,10 @@ def _shapes(texts: pa.StringArray) -> pa.StringArray:
 
 @compiled
 def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write the results of `_shapes` to `out`, and their ends to `out_offsets`."""
+    """Write for each text a text with the same error (as `_shapes` says) to `out`, and the ends to `out_offsets`, from
+    its second element on. `out` has as many bytes as `data`, `out_offsets` as many elements as `offsets`, the first one
+    0.
+    """
     # Letters and digits of an NID of more than three characters become "a". Text after a character that cannot follow
     # the NID is left out.
     at = 0
@@ -311,7 +319,9 @@ def _valid(codes: Codes) -> pa.BooleanArray:
 
 
 def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buffer) -> pa.Array:
-    """A column made of buffers. Row i is null if `known[i]` is False."""
+    """A column of the type `kind`. Row i is null if `known[i]` is False. `buffers` have the values in the layout of
+    Arrow for this type, without the bits for nulls.
+    """
     return pa.Array.from_buffers(kind, len(known), [bits(known), *buffers], null_count=int((~known).sum()))
 
 
@@ -346,7 +356,9 @@ def _parts(urn: ByteArray, offsets: Offsets, query: bool) -> _Parts:
 
 @compiled
 def _find_parts(urn: ByteArray, offsets: Offsets, query: bool, parts: _Parts) -> int:
-    """Set the arrays in `parts`, and return the number of runs. Precondition: `parts.ends` has the ends of the forms."""
+    """Set the arrays in `parts`, and return the number of runs; elements of `heads` from there on are not set. With
+    `query`, the NSS ends before the query. Precondition: `parts.ends` has the ends of the forms.
+    """
     colons, ends, runs, heads = parts
     count = begin = end = 0
     for i in range(len(colons)):

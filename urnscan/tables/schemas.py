@@ -49,8 +49,8 @@ def type_of(name: str) -> pa.DataType | None:
 
 
 def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataType) -> pa.Schema:
-    """A schema with the columns `names` (separated by spaces). `others` are the types that differ from `_TYPES`;
-    `nullable` are the columns that may have nulls.
+    """A schema with the columns `names` (separated by spaces). `others` are the types of columns that have another type
+    than columns with this name usually have; `nullable` are the columns that may have nulls, perhaps with other names.
     """
     return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])
 

@@ -90,7 +90,9 @@ def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.St
 def _find_components(
     data: ByteArray, offsets: Offsets, is_rfc8141: bool, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
 ) -> None:
-    """Set `starts[c, i]` and `ends[c, i]` to the byte offsets of component c (_R, _Q or _F) of URN i.
+    """Set `starts[c, i]` and `ends[c, i]` (exclusive) to the byte offsets in `data` of component c (_R, _Q or _F,
+    without delimiters) of URN i. `is_rfc8141`: the syntax is RFC 8141; otherwise it is rfc2141bis-03, without an
+    r-component.
 
     Precondition: all starts and ends are 0, which means "no such component".
     """

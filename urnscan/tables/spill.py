@@ -37,7 +37,7 @@ class RowsOnDisk:
             self._writer = pa.ipc.new_file(self._file, schema, options=_COMPRESSED)
 
     def append(self, rows: pa.RecordBatch) -> None:
-        """Append a batch, which gets the next number. Raises FatalError if the disk is full."""
+        """Append a batch, which gets the next number, from 0. Raises FatalError if the disk is full."""
         with self._as_fatal("hold what is spilled"):
             self._writer.write_batch(rows)
         self.count += 1
@@ -51,7 +51,8 @@ class RowsOnDisk:
             self._file.close()
 
     def batches(self, first: int = 0, end: int | None = None) -> Iterator[pa.RecordBatch]:
-        """Yield the batches from number `first` (from 0) to before number `end`; None: to the last.
+        """Yield the batches from number `first` (from 0) to before number `end`; None: to the last. Only after
+        `complete`.
 
         Raises FatalError if the disk fails.
         """
@@ -100,7 +101,7 @@ class Spilled:
 
     def spill(self) -> None:
         """Move all rows that are in memory to the temporary file, which the first call makes. Raises FatalError if the
-        disk is full.
+        file cannot be made or the disk is full.
         """
         if self._on_disk is None:
             self._on_disk = RowsOnDisk(self._schema, self._folder())
@@ -111,7 +112,7 @@ class Spilled:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Yield all rows in the order in which they were added, from the first on at each call. After the first call,
-        `add` and `spill` may not be called. Raises FatalError if the disk fails.
+        `add` and `spill` may not be called. Raises FatalError if the disk is full or fails.
         """
         if self._on_disk is not None:
             if not self._is_complete:
@@ -134,7 +135,8 @@ class SpilledParts:
 
     def __init__(self, schema: pa.Schema, parts: int, in_memory: int, folder: Callable[[], Path]) -> None:
         """`parts` is the number of parts. If the rows in memory have more than `in_memory` bytes, for all parts
-        together, all are moved to disk. `folder` returns the folder for the temporary files.
+        together, all are moved to disk. `folder` returns the folder for the temporary files; it is called only then,
+        once for each part.
         """
         self._schema = schema
         self._max_bytes = in_memory

@@ -73,15 +73,15 @@ def _open(path: str, codec: str) -> pa.NativeFile:
 
 
 def _separator(first: bytes) -> str:
-    """The separator of a header: of comma, semicolon, `|` and tab the one that occurs most often. A spreadsheet program
-    may have changed the original separator.
+    """The separator of a header (the first line): of comma, semicolon, `|` and tab the one that occurs most often. A
+    spreadsheet program may have changed the original separator.
     """
     return max((*DELIMITERS, "\t"), key=lambda separator: first.count(separator.encode()))
 
 
 def _names_in(path: str, first: bytes, form: str) -> list[str]:
-    """The names of the columns, from the first line `first`. Raises FatalError if the line cannot be read, or if a
-    header has a name twice.
+    """The names of the columns, from the first line of the file `path`: of a header, or the keys of a JSON object.
+    `form` is the suffix of the format. Raises FatalError if the line cannot be read, or if a header has a name twice.
     """
     try:
         text = first.decode("utf-8-sig")
@@ -101,8 +101,9 @@ def _names_in(path: str, first: bytes, form: str) -> list[str]:
 def _separated_rows(
     file: pa.NativeFile, first: bytes, names: Sequence[str], types: dict[str, pa.DataType]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the columns in `types` (name -> type) of CSV or TSV with the header `first`. `names` are the
-    names of all columns. An empty cell without quotation marks is null.
+    """Yield batches with the columns in `types` (name -> type) of CSV or TSV; `file` is at its beginning. `first` is
+    its first line, and `names` are the names of all columns. An empty cell without quotation marks is null. Raises
+    ArrowInvalid for cells of another type.
     """
     import pyarrow.csv  # noqa: PLC0415 (few runs need it)
 
@@ -125,8 +126,8 @@ def _separated_rows(
 
 
 def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values of type `kind` in cells of CSV: lists are JSON, and an apostrophe before a text like a formula is
-    removed. Raises ArrowInvalid for a list that is not JSON.
+    """The values of type `kind` in cells of CSV: lists are JSON, and an apostrophe before a text that a spreadsheet
+    would calculate (`=1+1`) is removed. Raises ArrowInvalid for a list that is not JSON.
     """
     if pa.types.is_list(kind):
         lines = "\n".join(f'{{"cell": {cell or "null"}}}' for cell in cells.to_pylist())
@@ -140,7 +141,9 @@ def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the columns in `types` (name -> type) of a file with a JSON object in each line."""
+    """Yield batches with the columns in `types` (name -> type) of a file with a JSON object in each line; null for an
+    object that lacks the key.
+    """
     rest = b""
     while block := file.read(_BLOCK):
         lines, newline, after = block.rpartition(b"\n")

@@ -77,9 +77,10 @@ def open_table(
     JSON Lines or Excel. A stream gets Parquet. The file appears only when `commit` is called.
 
     `layout.delimiter` is the separator of CSV. With `layout.flat`, the file gets lists as texts, but `write` takes the
-    same rows as without it. `dictionaries`, `statistics` (names of leaf columns) and `pool` are those of ParquetOutput;
-    other formats ignore them. Raises FatalError for another suffix, if the file exists already (unless `force`), and if
-    nothing can be written to its folder.
+    same rows as without it. Only for Parquet: `dictionaries` and `statistics` are the leaf columns
+    (`urns.list.element`) that get a dictionary, or minimum and maximum (True: all), and threads of `pool` encode.
+    Raises FatalError for another suffix, if the file exists already (unless `force`), and if nothing can be written to
+    its folder.
     """
     if layout.flat:
         schema = flat_schema(schema)
