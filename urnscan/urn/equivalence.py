@@ -87,7 +87,8 @@ LEVELS: Mapping[LevelName, Level] = MappingProxyType({level.name: level for leve
 
 
 def get_level(name: str, syntax: str, rules: Rules = None) -> Level:
-    """The level of equivalence with this name, with custom rules: a file, a result of `read_rules`, or None.
+    """The level of equivalence with this name, with custom rules: the path of a file, a result of `read_rules`, or None
+    (the registered rules only).
 
     Raises ArgumentError for an unknown name or syntax, for a level that the syntax does not define (`resolution`
     outside of rfc2141bis-03), and for `rules` of another type; FatalError for a file of rules that cannot be read or is

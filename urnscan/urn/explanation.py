@@ -89,7 +89,9 @@ class Explanation:
     a URN, the other syntaxes in which the text is a URN.
     """
     position: int | None = None
-    """Index, from 0, of the first character that cannot be part of a URN. None if the text is or represents a URN."""
+    """Index, from 0, of the error in the text: mostly the first character that cannot be part of a URN. None if the
+    text is or represents a URN.
+    """
     reason: str | None = None
     """A sentence: why the text is not a URN, or what is wrong with a number that is nearly an ISBN or ISSN. None if the
     text is or represents a URN.
@@ -133,7 +135,9 @@ class Explanation:
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
-    """The lines of a field of an Explanation, as (label, text); none for a field that is not printed."""
+    """The lines of a field of an Explanation, as (label, text); none for a field that is not printed. `value` is the
+    value of the field.
+    """
     if name == "directives":
         return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
     if name == "remarks":
@@ -195,7 +199,9 @@ def explain(
 
 
 def _read_as(text: str, syntax: SyntaxName, level: Level) -> Explanation | None:
-    """Explanation of the URN that a text represents; None if the text represents no URN of the syntax."""
+    """Explanation of the URN that a text represents, with the canonical form at `level`; None if the text represents no
+    URN of the syntax.
+    """
     from urnscan.urn.namespaces.references import number_before_remark, urn_of  # noqa: PLC0415 (loaded only if used)
 
     represented = urn_of(text, level.rulebook)
@@ -261,8 +267,8 @@ def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
 
 
 def _request(urn: URN) -> str:
-    """The component that is sent to a resolver with the name, after the delimiter (`?+` or `?`); empty without a
-    component.
+    """The component that is sent to a resolver with the name, with its delimiter (`?+` or `?`) before it: the
+    r-component, or the query of rfc2141bis-03; empty without one.
     """
     if urn.r_component is not None:
         return f"?+{urn.r_component}"

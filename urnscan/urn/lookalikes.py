@@ -119,12 +119,13 @@ _TRAITS = {
 
 
 def lookalikes(nss: str) -> tuple[str, ...]:
-    """Return the codes of the ways in which the percent-decoded characters of an NSS may mislead a reader, in this
-    order; empty without problems. The docstring of this module has the exact rules.
+    """Return the codes of the ways in which the percent-decoded characters of an NSS, perhaps with components, may
+    mislead a reader, in this order; empty without problems.
 
     * `mixed-scripts`: one word has letters of scripts that are not used together;
-    * `confusable`: letters of another script look like ASCII letters, in a name that also has ASCII letters or digits;
-    * `invisible-character`: a character that is not displayed;
+    * `confusable`: letters of another script look like ASCII letters, in a name that also has Latin letters or ASCII
+      digits;
+    * `invisible-character`: a character that is not displayed, unless it has a use at its place, as in emoji;
     * `not-nfc`: the text is not composed (NFC);
     * `compatibility-character`: a character that NFKC replaces, though NFC does not.
 
@@ -155,8 +156,9 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 
 
 def problems_of_words(traits: Sequence[int] | Integers) -> int:
-    """Return the problems of the words of a text as a union of bits: MIXED if a word mixes scripts, CONFUSABLE if a word
-    can be mistaken for an ASCII word; 0 without problems. A word is a run of letters, digits and combining marks.
+    """Return the problems of the words of a text as a union of bits: MIXED if a word mixes scripts, CONFUSABLE if
+    letters of another script may be read as ASCII; 0 without problems. A word is a run of letters, digits and combining
+    marks.
 
     `traits` are the results of `traits_of` for each character of the text, composed (NFC) and without IGNORABLE ones.
     """
@@ -206,7 +208,8 @@ def has_invisible(traits: Sequence[int] | Integers) -> bool:
 @functools.lru_cache(maxsize=1 << 13)
 def traits_of(char: str, *, exact: bool = False) -> int:
     """Return the traits of one character as a union of bits, never 0: bits such as IGNORABLE (not displayed), and for a
-    letter or digit a bit for each writing system that uses it (none for a digit of all scripts, such as 1).
+    letter or digit a bit for each writing system that uses it (one for all rare scripts together; none for a character
+    of all scripts, such as 1).
 
     Without `exact`, every letter or digit of a script other than Latin gets the bit for looking like ASCII. With it,
     only those in the table of confusables get it; the table takes long to load.

@@ -66,7 +66,9 @@ class URN:
         return hash(self.canonical)
 
     def __str__(self) -> str:
-        """The whole URN in canonical syntax (RFC 8141 §4.4): case normalised, all components kept."""
+        """The whole URN in canonical syntax (RFC 8141 §4.4): scheme and NID in lower case, hex digits of %HH in upper
+        case, all components kept.
+        """
         return self.canonical + _normal_percent(self.text[len(self.canonical) :])
 
     @property
@@ -231,8 +233,8 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
 
 
 def _check_name(text: str, urn: URN) -> None:
-    """Raise ArgumentError if the rules of the namespace do not allow the name as a whole. `text` is the native name,
-    for the message.
+    """Raise ArgumentError if the rules of the namespace do not allow the name as a whole, also if only the end of it
+    does not fit. `text` is the native name, for the message.
     """
     from urnscan.urn.namespaces.judgement import judge  # noqa: PLC0415 (most programs do without)
 
@@ -244,8 +246,8 @@ def _check_name(text: str, urn: URN) -> None:
 
 @functools.cache
 def _encodings(syntax: str, role: int) -> Sequence[str]:
-    """The text of each of the 256 bytes in an NSS, percent-encoded if the syntax does not allow the byte in this
-    role.
+    """The text of each of the 256 bytes in an NSS, percent-encoded if the syntax does not allow the byte in this role:
+    NSS_FIRST (first byte) or NSS.
     """
     rules = get_syntax(syntax)
     return [

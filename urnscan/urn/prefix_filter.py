@@ -24,16 +24,14 @@ _SCHEME, _ANYTHING = "urn:", "*"
 
 
 class Beginnings(NamedTuple):
-    """Prefixes of names, such as `isbn:` and `nbn:de`, as arrays for compiled code. `are_whole` is 1 for a prefix that
-    no letter or digit may follow.
-    """
+    """Prefixes of names, such as `isbn:` and `nbn:de`, as arrays for compiled code."""
 
     data: ByteArray
     """The prefixes without `urn:`, in lower case, concatenated."""
     ends: npt.NDArray[np.int32]
     """For each prefix, the index in `data` after its last byte."""
     are_whole: npt.NDArray[np.uint8]
-    """1 for each prefix that a letter or digit may not follow in a name, else 0."""
+    """1 for each prefix that no letter or digit may follow in a name (`nbn:de` is no prefix of `nbn:den`), else 0."""
 
 
 def read_beginnings(name: str, values: Iterable[str], syntax: Syntax) -> tuple[str, ...]:
@@ -107,7 +105,9 @@ def _mark(
 
 @inner
 def begins(data: ByteArray, start: int, end: int, beginnings: Beginnings) -> bool:
-    """Whether the name in `data[start:end]`, without `urn:` and in any case, has one of the prefixes in `beginnings`."""
+    """Whether the name in `data[start:end]` (the URN without `urn:`, in any case) has one of the prefixes in
+    `beginnings`; False if there are none.
+    """
     first = 0
     for number in range(len(beginnings.ends)):
         last = beginnings.ends[number]

@@ -78,7 +78,9 @@ def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
 
 
 def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
-    """Set `marks`, which are all 0, for a slice of a column: spelling i is `data[offsets[i]:offsets[i + 1]]`."""
+    """Set `marks`, which are all 0, to the problems of the spellings in a slice of a column, as bits of `OF_SPELLINGS`.
+    Spelling i is `data[offsets[i]:offsets[i + 1]]`, with an offset after the last one.
+    """
     codes = np.empty(offsets[-1] - offsets[0] + 2 * len(marks), np.uint32)
     has_components, has_directives = syntax.tail != TAIL_NONE, syntax.tail == TAIL_QUERY
     filled, has_long = _mark(read_only(data), read_only(offsets), has_components, has_directives, codes, marks)
@@ -150,10 +152,13 @@ def _traits(codes: _Codes, *, exact: bool = False) -> Integers:
 def _mark(
     data: ByteArray, offsets: Offsets, has_components: bool, has_directives: bool, codes: _Codes, marks: Marks
 ) -> tuple[int, bool]:
-    """Set the marks of spellings, and write the characters of spellings with the bit _SUSPECT to `codes`.
+    """Set the marks of spellings, without the problems of misleading characters (mixed scripts and the like), and write
+    the characters of spellings with the bit _SUSPECT (they may have such problems) to `codes`, which has room for all
+    bytes and two elements more for each spelling.
 
-    Returns the number of characters written, and whether a spelling has a long query. Such a spelling gets _REPEATED
-    without a check; the caller checks it.
+    `has_components` and `has_directives` say whether the syntax has components, and the query of rfc2141bis-03. Returns
+    the number of characters written, and whether a spelling has a long query. Such a spelling gets _REPEATED without a
+    check; the caller checks it.
     """
     filled, has_long = 0, False
     for first in range(0, len(marks), _TOGETHER):
@@ -181,8 +186,9 @@ def _mark(
 
 @inner
 def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int) -> tuple[int, int]:
-    """Write the decoded characters after the NID of a spelling to `codes` from index `filled` on, with _END after them.
-    Return the new end in `codes`, and the mark of the spelling, without problems of directives.
+    """Write the decoded characters after the NID of a spelling to `codes` from index `filled` on, with _END after them
+    and, if `has_components`, _NAME_END instead of the "?" or "#" before its components. Return the new end in `codes`,
+    and the mark of the spelling, perhaps with _SUSPECT, without problems of directives.
 
     A sequence that is not UTF-8 becomes U+FFFD. Runs of ASCII characters are shortened where this changes no result.
     """
@@ -254,14 +260,14 @@ def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int)
 
 @inlined
 def _query(string: ByteArray) -> ByteArray:
-    """The query of a URN, without the "?" (rfc2141bis-03 §2.3); empty without a query."""
+    """The query of a URN, without the "?" and the fragment (rfc2141bis-03 §2.3); empty without a query."""
     end = find_byte(string, 0, len(string), HASH)
     return string[min(find_byte(string, 0, end, QUESTION_MARK) + 1, end) : end]
 
 
 @inner
 def _has_repeated_keyword(query: ByteArray) -> bool:
-    """Whether two directives of a query (`keyword=value`, joined by `&`) have the same keyword."""
+    """Whether two directives of a query (`keyword=value`, joined by `&`, each with a `=`) have the same keyword."""
     first = 0
     while first < len(query):
         length = find_byte(query, first, len(query), EQUALS) + 1 - first
@@ -279,8 +285,8 @@ def _has_repeated_keyword(query: ByteArray) -> bool:
 
 @compiled
 def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Add INVISIBLE to the mark of each spelling with an invisible character (`has_invisible`). In `codes`, an _END
-    follows each spelling.
+    """Add INVISIBLE to the mark of each spelling with an invisible character that has no use at its place. In `codes`,
+    an _END follows each spelling; `traits` are the traits of all characters in `codes`.
     """
     row = first = 0
     for at in range(len(codes)):
@@ -293,7 +299,8 @@ def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
 @compiled
 def _judge_words(codes: _Codes, traits: Integers, marks: Marks) -> None:
     """Add MIXED and CONFUSABLE to the mark of each spelling with a misleading word, in the name alone or in the name
-    and the components.
+    and the components. `codes` are the characters, composed and without ignorable ones, with _NAME_END after a name
+    before components, and _END after each spelling; `traits` are their traits.
     """
     row = first = 0
     for at in range(len(codes)):

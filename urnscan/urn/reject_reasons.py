@@ -87,7 +87,7 @@ def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
 
 def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) -> InvalidURN:
     """The error at `rest`, the text from index `position` on, where the longest URN at the beginning of the text ends.
-    `in_fragment`: whether a "#" is before `rest`.
+    `rest` is not empty. `in_fragment`: whether a "#" is before `rest`.
     """
     in_fragment &= syntax.tail != TAIL_NONE
     component = _COMPONENTS.get(rest[:2])

@@ -67,7 +67,9 @@ class Syntax:
     nid_may_end_in_hyphen: bool
     """Whether a NID may end in a hyphen."""
     tail: int
-    """The text that may follow the NSS: one of TAIL_NONE, TAIL_COMPONENTS, TAIL_QUERY."""
+    """The text that may follow the NSS: TAIL_NONE (nothing), TAIL_COMPONENTS (those of RFC 8141), or TAIL_QUERY (query
+    and fragment of rfc2141bis-03).
+    """
     reserved: str
     """Characters that the grammar allows in an NSS, but that are reserved. `encode_nss` encodes them."""
     namestring: str = field(repr=False)
@@ -95,8 +97,8 @@ need all patterns.
 
 
 def _bytes(**roles: str) -> bytes:
-    """The set of roles of each of the 256 bytes. `roles` maps names of roles to characters; ALNUM, LDH and HEX are
-    added.
+    """The set of roles of each of the 256 bytes. `roles` maps names of roles (`NSS="abc"`) to the characters that have
+    the role; ALNUM, LDH and HEX are added.
     """
     roles |= {"ALNUM": _LETTERS_DIGITS, "LDH": NID_CHARS, "HEX": string.hexdigits}
     return bytes(sum(globals()[role] for role, chars in roles.items() if chr(byte) in chars) for byte in range(256))
@@ -200,8 +202,8 @@ def get_syntax(name: str) -> Syntax:
 
 
 def chosen(label: str, choices: Mapping[Any, _Choice], name: str) -> _Choice:
-    """The value of `choices` for the key `name`. Raises ArgumentError if there is no such key, and lists the keys; also
-    if `name` is not a str. The message begins with `label`.
+    """The value of `choices` for the key `name`. Raises ArgumentError if there is no such key: the message begins with
+    `label`, and lists the keys or, if `name` is not a str, says so.
     """
     try:
         return choices[name]

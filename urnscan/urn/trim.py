@@ -49,10 +49,10 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
     """Return the index in `data` of the first byte of a match at which the name ends and other text begins; -1 if there
     is none. `data[start:end]` is the match, `colon` the index of the colon after its NID.
 
-    Other text begins at a `'` if another one is directly before the match; at a reference like `&quot;` (see
-    `is_markup`); or at a list separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts only
-    if the brackets do not close in the 512 bytes after it. If the match is not `whole`, more of it may follow `end`:
-    then a separator in brackets that are open at `end` counts only if at least 512 bytes follow it.
+    Other text begins at a `'` if another one is directly before the match; at a reference like `&quot;` to a character
+    that ends a name; or at a list separator (`,`, `;` or `&` with `urn:` after it). A separator inside brackets counts
+    only if the brackets do not close in the 512 bytes after it. If the match is not `whole`, more of it may follow
+    `end`: then a separator in brackets that are open at `end` counts only if at least 512 bytes follow it.
 
     >>> text = b"'urn:a:b,urn:a:c'"
     >>> separator(text, 1, 6, len(text)), separator(text, 9, 14, len(text))
@@ -90,7 +90,9 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
 
 
 def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `data[i]` is a list separator (`,`, `;` or `&`) with `urn:`, in any case, directly after it."""
+    """Whether `data[i]` is a list separator (`,`, `;` or `&`) with `urn:`, in any case, directly after it and before
+    index `end`.
+    """
     byte = data[i]
     if byte not in (_COMMA, _SEMICOLON, _AMPERSAND) or i + 4 >= end or data[i + 4] != _COLON:
         return False
@@ -124,14 +126,14 @@ def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `&amp` begins at `data[i]`."""
+    """Whether `data[i]` begins `&amp` in small letters, all of it before index `end`; False for a negative `i`."""
     is_inside = i >= 0 and i + 3 < end
     return bool(is_inside and data[i] == _AMPERSAND and data[i + 1] == _A and data[i + 2] == _M and data[i + 3] == _P)
 
 
 def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> bool:
-    """Quick test of the last bytes of a URN, which ends before `data[end]`: False if there is certainly nothing to trim
-    at its end; True if there may be something. `closes` is CLOSES.
+    """Quick test of the last bytes of a URN, which ends before `data[end]`: False if there is certainly no closing
+    punctuation, bracket, `'s` or `&amp` to trim at its end; True if there may be. `closes` is CLOSES.
     """
     last = data[end - 1]
     is_genitive = last | _CASE == _S and data[end - 2] == QUOTATION_MARK

@@ -103,8 +103,8 @@ def dnb_digit(data: ByteArray | bytes, start: int, end: int, numbers: ByteArray 
     """The check digit (0 to 9) of the Deutsche Nationalbibliothek for a name `urn:nbn:de:…` without its check digit; -1
     for a name of another country than `de`, and for a name with a byte that has no number in DNB_NUMBERS.
 
-    `data[start:end]` is the name with `urn:nbn:`, in any case; `numbers` is DNB_NUMBERS. The algorithm is in
-    https://www.persistent-identifier.de/?link=316.
+    `data[start:end]` is the name with `urn:nbn:`, in any case, and at least three bytes after it; `numbers` is
+    DNB_NUMBERS. The algorithm is in https://www.persistent-identifier.de/?link=316.
 
     >>> dnb_digit(b"urn:nbn:de:gbv:089-332175294", 0, 28, DNB_NUMBERS)
     5

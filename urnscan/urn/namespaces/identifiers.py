@@ -69,8 +69,8 @@ class Doi(Native):
 class Eidr(Native):
     """Converter between EIDR identifiers, which are DOIs, and `urn:eidr`: RFC 7972 §1, §2; SMPTE RP 2079.
 
-    A URN has a colon instead of the slash. Results are in capital letters. `to_urn` also accepts an address
-    (`https://doi.org/10.5240/…`), and only the prefix 10.5240. `from_urn` accepts any prefix.
+    A URN has a colon instead of the slash. Results are in capital letters. `to_urn` accepts only DOIs that begin with
+    10.5240, also with their address (`https://doi.org/10.5240/…`). `from_urn` accepts any prefix.
 
     >>> eidr.to_urn("10.5240/7791-8534-2C23-9030-8610-5")
     'urn:eidr:10.5240:7791-8534-2C23-9030-8610-5'

@@ -82,8 +82,13 @@ class _Tables(NamedTuple):
     dead: _States
     """Dead state of each automaton: no text that reaches it fits the pattern."""
     follow: _States
+    """Next state after state s and a byte of kind k, at index s + k."""
     marks: Codes
+    """Mark of each step in `follow`, at the same index: the preferred case of the byte, and whether it belongs to the
+    part with the check digit.
+    """
     accepting: Codes
+    """1 at index s if an NSS may end in state s."""
 
 
 class _Judged(NamedTuple):
@@ -96,6 +101,7 @@ class _Judged(NamedTuple):
     start: Offsets
     """Index of the first byte of the NSS of each URN."""
     codes: Codes
+    """The result of each URN as a code, an index of NAMES."""
     fitting: _Indices
     """Number of the automaton whose pattern each URN fits; -1 if there is no such automaton."""
 
@@ -118,8 +124,8 @@ def verdicts(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook
     """For each URN of a column, the result of the check by the rules of its namespace, as a code: `NAMES[code]` is the
     problem or None, and `is_valid` and `is_invalid` say for an array of codes whether the names are valid.
 
-    The URNs are in canonical form of any level: URN i begins at `offsets[i]` in `urn`, and its NSS ends before
-    `ends[i]`.
+    The URNs are in canonical form of any level: URN i begins at `offsets[i]` in the bytes `urn`, and its NSS ends
+    before `ends[i]`.
     """
     return _judged(urn, offsets, ends, rulebook)[0].codes
 
@@ -140,14 +146,16 @@ def namespace_forms(urn: ByteArray, offsets: Offsets, rulebook: Rulebook = OURS)
 
 @functools.lru_cache(maxsize=8)
 def numbered_nids(rulebook: Rulebook) -> Vocabulary:
-    """The NIDs of a rulebook (`Rulebook.nids`) as a hash table, in which `word_number` looks up the index of a NID in
-    the sorted NIDs.
+    """The NIDs that have a rule or are registered, as a hash table, in which `word_number` looks up the index of a NID
+    in `Rulebook.nids`, the same NIDs sorted.
     """
     return index_words([nid.encode() for nid in rulebook.nids])
 
 
 def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
-    """The results of the check of a column, and the tables of the rules. The NSS of URN i ends before `ends[i]`."""
+    """The results of the check of a column, and the tables of the rules. URN i begins at `offsets[i]` in the bytes
+    `urn`, and its NSS ends before `ends[i]`.
+    """
     rows = len(offsets) - 1
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
     _look_up(read_only(urn), read_only(offsets), numbered_nids(rulebook), rule, start)
@@ -162,7 +170,9 @@ def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook)
 
 @functools.lru_cache(maxsize=4)
 def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
-    """The tables of all rules of a rulebook, but with automata only for the rules with the given numbers."""
+    """The tables of all rules of a rulebook, but with automata only for the rules with the given numbers (indices in
+    `Rulebook.nids`).
+    """
     table = [rulebook.rules[nid] for nid in rulebook.nids]
     checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
     kinds = np.zeros((2 * len(table), 256), np.uint8)
@@ -196,8 +206,8 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
 
 @compiled
 def _look_up(urn: ByteArray, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
-    """Set the number of the rule for each URN, -1 if the NID has no rule, and the index of the first byte of the
-    NSS.
+    """Set for each URN the number of its rule, -1 if the NID has none, and in `starts` the index of the first byte of
+    the NSS. `nids` is the result of `numbered_nids`.
     """
     # The NID of the URN before. Names are often sorted, so most have the same NID.
     known = length = 0
@@ -231,10 +241,11 @@ def _fits(data: ByteArray, start: int, end: int, number: int, tables: _Tables) -
 
 @compiled
 def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
-    """Set the code of each URN, and the automaton whose pattern the NSS fits.
+    """Set in `judged` the code of each URN, and the automaton whose pattern the NSS fits. The NSS of URN i ends before
+    `ends[i]`.
 
     Precondition: all codes are _UNKNOWN, all elements of `fitting` are -1. `room` has one byte more than the longest
-    NSS.
+    NSS, and is overwritten.
     """
     rule, starts, codes, fitting = judged
     for i in range(len(rule)):
@@ -264,8 +275,9 @@ def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room
 
 @inner
 def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
-    """The code of an NSS that fits no pattern: UNTRIMMED or _RUN_ON if other text follows the name, or _TEMPLATE;
-    otherwise _UNKNOWN. `room` has at least one byte more than the NSS, and is overwritten.
+    """The code of an NSS `data[start:end]` that fits no pattern of the rule with the number `rule`: UNTRIMMED or
+    _RUN_ON if other text follows a name that is not invalid, or _TEMPLATE; otherwise _UNKNOWN. `room` has at least one
+    byte more than the NSS, and is overwritten.
     """
     fits = room[: end - start + 1]
     fits[end - start] = 0
@@ -305,8 +317,9 @@ def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
 
 @inner
 def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
-    """Whether an NSS that fits the grammar of a rule has the right check digit; True without a check digit. `room` has
-    at least as many bytes as the NSS, and is overwritten.
+    """Whether the NSS `data[start:end]`, which fits the grammar of the rule with the number `rule`, has the right check
+    digit; True if none can be computed. The URN must be whole before `start`. `room` has at least as many bytes as the
+    NSS, and is overwritten.
     """
     step = tables.check[rule]
     if not tables.has_part[rule]:
@@ -319,7 +332,7 @@ def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _
 @inner
 def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
     """Whether the check digit at the end of `data[start:end]` is right by the algorithm `step`, an index of _STEPS;
-    True if the step has none.
+    True if the step has none, or none can be computed. For _NBN, `urn:nbn:` must be before `start`.
     """
     if step == _ISBN:
         return isbn_is_right(data, start, end)
@@ -339,8 +352,8 @@ def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
 
 @compiled
 def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write the canonical forms of checked URNs to `out`, which must be large enough, and their ends to
-    `out_offsets`.
+    """Write the canonical forms of checked URNs to `out`, and their ends to `out_offsets`, from its second element on.
+    `out` must have room for all URNs and three bytes more for each.
     """
     urn, offsets = column
     at = 0
@@ -358,8 +371,9 @@ def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArra
 
 @inner
 def _rewrite(data: ByteArray, start: int, end: int, step: int) -> int:
-    """Rewrite an ISBN, an ISSN or the NSS of an IMEI in place to the canonical form, and return the new end. A valid
-    ISBN-10 becomes an ISBN-13, so `data` must have room for three more bytes.
+    """Rewrite `data[start:end]`, an ISBN, an ISSN or the NSS of an IMEI, in place to the canonical form, and return the
+    new end. `step` says which of them: _ISBN, _ISSN or _GSMA. A valid ISBN-10 becomes an ISBN-13, so `data` must have
+    room for three more bytes.
     """
     if step == _GSMA:
         first = end - len(_VERSION_0)

@@ -105,7 +105,7 @@ class _RulesFile:
             raise FatalError(f"{name}:{line}: is not in UTF-8, as TOML must be") from None
 
     def rules(self) -> Iterator[Rule]:
-        """Yield the rules of the file, after all checks."""
+        """Check the whole file, and yield its rules in the order of the file."""
         import tomllib  # noqa: PLC0415 (most programs do without)
 
         try:
@@ -186,7 +186,9 @@ class _RulesFile:
         raise FatalError(f"{self._name}:{self._line(nid, key)}: {place}: {reason}")
 
     def _line(self, nid: str, key: str | None) -> int:
-        """The number of the line in which a namespace or a key of a namespace begins, from 1; 1 if no line is found."""
+        """The number of the line, from 1, in which the namespace `nid` or, if `key` is not None, this key of it begins;
+        1 if no line is found.
+        """
         import tomllib  # noqa: PLC0415
 
         # It is the last line for which the text before it, parsed alone, does not contain the namespace or the key.

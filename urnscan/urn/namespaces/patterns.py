@@ -151,7 +151,9 @@ def write_part(
 
 
 class _NFA:
-    """A pattern as a nondeterministic automaton: a byte may lead to several states. State 0 is the initial state."""
+    """A pattern as a nondeterministic automaton: a byte may lead to several states. State 0 is the initial state, `end`
+    the accepting one. Raises ValueError for a text that is not a pattern, or has too many states.
+    """
 
     def __init__(self, text: str) -> None:
         self.edges: list[list[tuple[_Bytes, int, int]]] = []
@@ -276,8 +278,8 @@ def _marked(mark: int, group: str) -> int:
 
 @functools.cache
 def _bytes(one: str, flags: int) -> _Bytes:
-    """The characters of names that match a set or a character of a pattern, as bytes. Raises ValueError if there are
-    none, and for an invalid set.
+    """The characters of names that match `one`, a set or a character of a pattern, with the flags of `regex`, as bytes.
+    Raises ValueError if there are none, and for an invalid set.
     """
     try:
         pattern = regex.compile(one, flags)

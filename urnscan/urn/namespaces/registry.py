@@ -210,9 +210,11 @@ class Rule:
     unsure_because: str | None = None
     """The reason why the validity of names that fit `unsure` is unknown."""
     check: str | None = None
-    """Algorithm of the check digit: a key of `judgement.CHECKS`; None: no check digit is computed."""
+    """Algorithm of the check digit: a key of `judgement.CHECKS`, such as `isbn`; None: no check digit is computed."""
     code: str | None = None
-    """Function for an equivalence that a pattern cannot express: a key of `judgement.REWRITE`; None: no function."""
+    """Function for an equivalence that a pattern cannot express: a key of `judgement.REWRITE`, such as `isbn`; None: no
+    function.
+    """
     note: str | None = None
     """A note for curators."""
     resolvers: tuple[Resolver, ...] = ()
@@ -224,7 +226,7 @@ class Rule:
 
         `urn` is in canonical form, without components. `request` is the r-component with its `?+`, or the query of
         rfc2141bis-03 with its `?`: it is added if the address contains the whole URN. Raises ArgumentError if `urn` has
-        not the form `urn:NID:NSS`.
+        not the form `urn:NID:NSS`; but without `resolvers` it is not looked at.
         """
         return next(filter(None, (resolver.link(urn, request) for resolver in self.resolvers)), None)
 

@@ -56,8 +56,9 @@ _NUMBERS = {
 
 
 def _in_list(*kinds: str) -> regex.Pattern[str]:
-    """The pattern of the next number of the kinds (keys of _NUMBERS) in a list. A number begins a part of the text, or
-    follows another number.
+    """The pattern of the next number of the kinds (keys of _NUMBERS) in a list. It must be matched at the beginning of
+    the list or the end of the last match. A number is there, or after a separator (one of `;,|/` or a line end), which
+    may have other text before it.
     """
     numbers = "|".join(_NUMBERS[kind] for kind in kinds)
     return regex.compile(rf"(?i)\G{_TO_NEXT}*?(?P<lead>){QUALIFIER}?\s*+(?:{numbers}){QUALIFIER}*+")
