@@ -53,10 +53,9 @@ class RowGroup:
 
     def moved_to(self, offset: int, number: int) -> bytes:
         """Return the entry of this row group for the footer of another file: the encoded Thrift structure `RowGroup`.
-        The caller writes `data` there.
 
-        `offset` is the byte offset of `data` in that file; `number` is the number of the row group there, from 0. May
-        be called only once, because it changes the offsets of this row group.
+        `offset` is the byte offset in that file at which the caller writes `data`; `number` is the number of the row
+        group there, from 0. May be called only once, because it changes the offsets of this row group.
         """
         distance = offset - len(MAGIC)
         _move(self._fields, _GROUP_OFFSET, distance)

@@ -55,8 +55,9 @@ class ParquetOutput(Output):
     ) -> None:
         """`path`: a path, a URL, or an open binary stream, which gets all bytes at `commit`, and is not closed.
 
-        `dictionaries` are the leaf columns that get a dictionary, because their values repeat; `statistics` those
-        that get minimum and maximum, because readers filter by them; True: all leaf columns, False: none.
+        `dictionaries` are the leaf columns (`urn`, for a list `urns.list.element`) that get a dictionary, because their
+        values repeat; `statistics` those that get minimum and maximum, because readers filter by them; True: all leaf
+        columns, False: none.
 
         Threads of `pool` encode row groups; None: the calling thread does. Raises FatalError if the file exists already
         (unless `force`), if nothing can be written to its folder, and for the suffix of a known other format (`.csv`).

@@ -25,8 +25,9 @@ class PartialOutput(ParquetOutput):
     def __init__(
         self, path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
     ) -> None:
-        """`reading` has the options that the metadata of tables do not have (`Options.reading_metadata`); they are
-        written with the metadata. Threads of `pool` encode row groups.
+        """`reading` is a dict for JSON with the options that the metadata of tables do not have, and the text of custom
+        rules (`Options.reading_metadata`); it is written with the metadata. Threads of `pool` encode row groups; None:
+        the calling thread does.
 
         Raises FatalError for a name without the suffix `.partial`, if the file exists already (unless `force`), and if
         nothing can be written to its folder.

@@ -67,9 +67,9 @@ def occurrence_lines(rows: pa.RecordBatch, colours: Colours, name: str = "text")
 
 
 def frequency_lines(rows: pa.RecordBatch, colours: Colours) -> memoryview:
-    """Return a line with LF for each row, in UTF-8, in the form of `uniq -c`: the column `occurrence_count`, at least 7
-    characters wide, a space, and the column `urn`, each between escape sequences of `colours`. `rows` have the schema
-    FREQUENCIES.
+    """Return a line with LF for each row, in UTF-8, in the form of `uniq -c`: the column `occurrence_count`, padded
+    with spaces on the left to at least 7 characters, a space, and the column `urn`, each between escape sequences of
+    `colours`. `rows` have the schema FREQUENCIES.
     """
     count = pc.utf8_lpad(rows.column("occurrence_count").cast(pa.string()), _COUNT_WIDTH, " ")
     return _joined(colours.line, count, f"{colours.off} {colours.match}", rows.column("urn"), f"{colours.off}\n")

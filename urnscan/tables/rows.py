@@ -265,8 +265,8 @@ def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets
 
 
 def class_rows(grouped: pa.RecordBatch, names: Mapping[int, str], level: Level) -> pa.RecordBatch:
-    """Make rows of the schema CODED_CLASSES (the table of classes) from GROUPED rows, one for each class, in the same
-    order. `level` is the level of the classes.
+    """Make rows of the schema CODED_CLASSES (the table of classes) from rows of the schema GROUPED, one for each class,
+    in the same order. `level` is the level of the classes.
 
     `names` maps the numbers in `first_source` to the names of these inputs. Raises KeyError if one is missing.
     """

@@ -65,7 +65,9 @@ class RowsOnDisk:
                 yield reader.get_batch(number)
 
     def close(self) -> None:
-        """Close and remove the file. May be called more than once, and also without `complete`."""
+        """Close and remove the file: `batches` may not be called any more. May be called more than once, and also
+        without `complete`.
+        """
         self._file.close()
         self._path.unlink(missing_ok=True)
 
@@ -83,7 +85,9 @@ class Spilled:
     """
 
     def __init__(self, schema: pa.Schema, folder: Callable[[], Path]) -> None:
-        """`folder` is called at the first `spill` (move to disk), and returns the folder for the temporary file."""
+        """`schema` is the schema of all rows. `folder` is called at the first `spill` (move to disk), and returns the
+        folder for the temporary file.
+        """
         self.byte_count = 0
         """Bytes of the rows that are in memory."""
         self._schema = schema
@@ -93,8 +97,8 @@ class Spilled:
         self._is_complete = False
 
     def add(self, rows: pa.RecordBatch, byte_count: int | None = None) -> None:
-        """Append rows in memory. `byte_count` is approximately how much memory the rows use; None: `nbytes` of the
-        rows.
+        """Append rows in memory, without a check of how full the memory is. `byte_count` is approximately how much
+        memory the rows use; None: `nbytes` of the rows.
         """
         self._in_memory.append(rows)
         self.byte_count += rows.nbytes if byte_count is None else byte_count

@@ -119,8 +119,9 @@ def open_partial(
     path: str | os.PathLike[str], reading: Mapping[str, Any], *, force: bool = False, pool: Pool | None = None
 ) -> Output:
     """Open an output for the partial result of a run, rows of the schema NAMED_PARTIAL, which `urnscan merge` reads.
-    The file appears only when `commit` is called. `reading` are the options that `Options.reading_metadata` returns;
-    they are written with the metadata. The threads of `pool` encode the rows.
+    The file appears only when `commit` is called. `reading` is a dict for JSON with the options that the metadata of
+    tables do not have (`Options.reading_metadata`); it is written with the metadata. Threads of `pool` encode the rows;
+    None: the calling thread does.
 
     Raises FatalError for a name without the suffix `.partial`, if the file exists already (unless `force`), and if
     nothing can be written to its folder.

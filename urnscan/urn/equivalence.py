@@ -43,7 +43,9 @@ class Level:
     """
 
     def form(self, urn: URN) -> str:
-        """The canonical form of a parsed URN at this level: `urn:NID:NSS`, with a query if the level keeps the query."""
+        """The canonical form of a parsed URN at this level: `urn:NID:NSS`, with a query at its end if the URN has one
+        and the level keeps it. The syntax of the URN must be one of `syntaxes`.
+        """
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 
     def refine(self, urn: str) -> str:
@@ -138,8 +140,8 @@ def equivalent(
     """Whether two URNs have the same canonical form, and so are the same name (RFC 2141 §5, RFC 8141 §3, rfc2141bis-03
     §5).
 
-    Both must be whole URNs. Raises InvalidURN for any other text, ArgumentError for a wrong option, FatalError for a
-    file of rules that cannot be read or is wrong.
+    Both must be whole URNs. Raises InvalidURN for any other text, ArgumentError for a wrong option or a value that is
+    not a text, FatalError for a file of rules that cannot be read or is wrong.
 
     >>> equivalent("urn:nbn:de:101:1-2016", "URN:NBN:de:101:1-2016")
     True

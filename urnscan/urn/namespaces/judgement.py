@@ -74,9 +74,9 @@ class Check:
     """
 
     def hint(self, checked: str) -> str:
-        """A sentence with the right check digit, "if only this digit is wrong, 1 is right"; empty if no
-        check digit fits. `checked` is the text with the wrong check digit at its end: the NSS, or its characters in
-        groups `(?<check>...)` of the pattern.
+        """A sentence with the right check digit, "if only this digit is wrong, 1 is right"; empty if no check digit
+        fits. `checked` is the text with the wrong check digit at its end: the NSS, or its characters in groups
+        `(?<check>...)` of the pattern.
         """
         front = checked[: -len(self.ends[0])]
         # In an ISBN-13 X counts as 0, which comes first.

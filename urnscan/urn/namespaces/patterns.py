@@ -184,7 +184,9 @@ class _NFA:
         return ValueError(f"pattern {self._text!r}, at {self._at}: not of the language")
 
     def _take(self, kind: str) -> regex.Match[str] | None:
-        """Consume and return the next token, if the token is of this kind; else None."""
+        """Consume and return the next token, if the token is of this kind, a group of _TOKEN (`open`, `one`); else
+        None.
+        """
         token = self._token
         if token is None or token.lastgroup != kind:
             return None
@@ -219,7 +221,9 @@ class _NFA:
         return lambda start: functools.reduce(lambda state, fragment: fragment(state), fragments, start)
 
     def _one(self, mark: int, flags: int) -> _Fragment | None:
-        """The next group, set or character; None at the end of a sequence."""
+        """The next group, set or character; None at the end of a sequence. `mark` and `flags` (of `regex`) are those of
+        the group around it.
+        """
         if token := self._take("open"):
             mark = _marked(mark, token[0])
             group = self._choice(mark, regex.IGNORECASE if token[0] == "(?i:" else flags)
@@ -267,8 +271,8 @@ class _NFA:
 
 
 def _marked(mark: int, group: str) -> int:
-    """The mark of the bytes in a group, which is nested in a group with `mark`. `group` is the opening text, for
-    example `(?<lower>`.
+    """The mark of the bytes in a group, which is nested in a group with `mark`: the inner preferred case counts,
+    CHECKED is added. `group` is the opening text, for example `(?<lower>`.
     """
     if group == "(?<check>":
         return mark | CHECKED

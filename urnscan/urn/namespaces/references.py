@@ -62,8 +62,9 @@ def number_before_remark(text: str) -> str | None:
 
 def why_no_isbn_or_issn(text: str) -> str | None:
     """A sentence: what is wrong with a text that is nearly an ISBN or ISSN (a label and a digit, or 7 to 20 digits,
-    perhaps with a remark after them), or that consists of words. None for any other text, and for eight digits without
-    a label, which may be a date. `text` must be one for which `urn_of` and `number_before_remark` return None.
+    perhaps with a remark after them), or that consists of words of at most 40 characters together. None for any other
+    text, and for eight digits without a label, which may be a date. `text` must be one for which `urn_of` and
+    `number_before_remark` return None.
 
     >>> why_no_isbn_or_issn("97803953634"), why_no_isbn_or_issn("ISSN 0317-847 (online)")
     ('it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8', 'it has 7 digits, but an ISSN has 8')
