@@ -318,7 +318,7 @@ def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
 @inner
 def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
     """Whether the NSS `data[start:end]`, which fits the grammar of the rule with the number `rule`, has the right check
-    digit; True if none can be computed. The URN must be whole before `start`. `room` has at least as many bytes as the
+    digit; True if none can be computed. `urn:NID:` must be before `start`. `room` has at least as many bytes as the
     NSS, and is overwritten.
     """
     step = tables.check[rule]
