@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from urnscan.dedup.compare.agreement import ASPECTS, RULES, compare, rules_of
+from urnscan.dedup.compare.agreement import ASPECTS, RULES, compare, is_surely_same, rules_of
 from urnscan.dedup.compare.features import _kinds_in
 from urnscan.dedup.compare.features import words as text_words
 from urnscan.dedup.compare.known_words import known_words
@@ -93,6 +93,25 @@ def aspects_against(one, other, rules=RULES):
         ({"title": "10<sup>6</sup> cells in 3 days"}, {"title": "106 cells in 3 days"}, []),
         ({"title": "History of inks. Volume 2"}, {"title": "History of inks", "part": "Bd. II"}, []),
         ({"title": "History of inks. Volume 2"}, {"title": "History of inks", "part": "Bd. I"}, ["part"]),
+        # marks of letters and digits in titles
+        ({"title": "Menschen A1"}, {"title": "Menschen A2"}, ["part"]),
+        ({"title": "Menschen A1"}, {"title": "Menschen B1"}, ["part"]),
+        ({"title": "Menschen\x1fA1"}, {"title": "Menschen A2"}, ["part"]),
+        ({"title": "Inks in CD4 cells"}, {"title": "Inks in CD8 cells"}, ["part"]),
+        ({"title": "Inks of Fe2+"}, {"title": "Inks of Fe3+"}, ["part"]),
+        ({"title": "Networks of 3G"}, {"title": "Networks of 4G"}, ["part"]),
+        ({"title": "Язык А1"}, {"title": "Язык А2"}, ["part"]),
+        # the same mark in another spelling, and a mark that only one title has
+        ({"title": "Menschen A1"}, {"title": "Menschen"}, []),
+        ({"title": "Menschen A1"}, {"title": "Menschen A 1"}, []),
+        ({"title": "Menschen A1"}, {"title": "Menschen A1-B1"}, []),
+        ({"title": "Inks of CO2 and H2O"}, {"title": "Inks of C02 and H20"}, []),
+        ({"title": "IL2 and IL-4 in inks"}, {"title": "IL-2 and IL4 in inks"}, []),
+        ({"title": "History of inks Bd1"}, {"title": "History of inks Band1"}, []),
+        ({"title": "History of inks Vol1"}, {"title": "History of inks V1"}, []),
+        ({"title": "Inks, 2a parte"}, {"title": "Inks, 2e parte"}, []),
+        ({"title": "Язык A1"}, {"title": "Язык А1"}, []),
+        ({"title": "Inks in EU25 = Tinten in UE25"}, {"title": "Tinten in UE25"}, []),
         # words
         ({"title": "Efficacy of ink in adults, 52 weeks"}, {"title": "Safety of ink in adults, 52 weeks"}, ["title"]),
         ({"title": "The inks of the north\x1fRed inks"}, {"title": "The inks of the north\x1fBlue inks"}, ["title"]),
@@ -291,6 +310,12 @@ def test_pairs(one, other, aspects):
 
 
 @pytest.mark.full
+@pytest.mark.parametrize(("level", "is_same"), [("A1", True), ("A 1", False), ("A2", False)])
+def test_a_supporting_key_does_not_join_titles_with_other_marks(level, is_same):
+    title = "Imaginary lighthouses and invented inks for young readers, level {} with exercises"
+    assert is_surely_same(Description(title.format("A1")), Description(title.format(level))) == is_same
+
+
 @given(one=descriptions, other=descriptions)
 def test_the_order_of_two_records_does_not_matter(one, other):
     """Else clusters depended on the order of the dumps."""

@@ -19,7 +19,7 @@ from rapidfuzz import fuzz
 from urnscan.dedup.compare.authors import may_be_one_name
 from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, closest, features
 from urnscan.dedup.compare.known_words import known_words
-from urnscan.dedup.compare.parts import differ, is_sequence_among
+from urnscan.dedup.compare.parts import differ, have_other_marks, is_sequence_among
 from urnscan.dedup.compare.printings import numbered_printing
 from urnscan.dedup.compare.title_words import alone, have_opposites
 from urnscan.records.description import Description
@@ -138,6 +138,8 @@ def _of_opposites(one: Features, other: Features) -> float | None:
 def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
     if not one.title or not other.title:
         return None
+    if have_other_marks(one.title.full[0], other.title.full[0]):
+        return 1
     both = bool(one.title.subtitle and other.title.subtitle)
     mine, others = one.in_title[both], other.in_title[both]
     if not (mine and others):
@@ -240,7 +242,7 @@ def far_titles(one: Features, other: Features) -> float:
 
 
 def _other_numbers(one: Features, other: Features) -> float:
-    return float(_numbers(one) != _numbers(other) or bool(_of_parts(one, other)))
+    return float(_numbers(one) != _numbers(other) or any(of(one, other) for of in (_of_parts, _of_numbers_in_titles)))
 
 
 def _numbers(record: Features) -> frozenset[str]:

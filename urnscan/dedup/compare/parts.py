@@ -16,6 +16,9 @@ _NUMBER = re.compile(rf"([0-9]{{1,9}})({ORDINAL})?\Z")
 _ROMAN = re.compile(r"(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})\Z")
 _ROMAN_AND_LETTER = re.compile(r"(?:x{0,3})(?:ix|iv|vi{1,3}|i{2,3})[a-d]\Z")
 _PIECES = re.compile(r"[0-9]+|[^\W\d_]+")
+_MARK = re.compile("[a-zα-ωа-я]{1,4}[0-9]{1,3}(?:[a-z]{1,2}[0-9]{0,2})?|[0-9]{1,3}[a-zα-ωа-я]")
+# Letters that look like a digit (`C02`), or, as capitals, like a Latin letter: Cyrillic and Greek.
+_LOOKALIKE = str.maketrans("oоοliіιавекмнрстухαβεηκμνρτυχ", "0001111abekmhpctyxabehkmnptyx")
 _SUPPLEMENT = re.compile("s[0-9]{1,2}")  # 60 S1
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 # Above this value, Roman numbers are read only in the number of a part: `l` and `xl` may be words of a title.
@@ -204,6 +207,34 @@ def numbers_in(title: str) -> tuple[str, ...]:
             if is_marked or (is_short and at > 0 and word.isascii() and word not in _ELIDED):
                 designations.append(number_of(word) or ("1" if word in known.ones else word))
     return (*designations,)
+
+
+def have_other_marks(one: str, other: str) -> bool:
+    """Whether each of two titles has a mark that the other lacks. A mark is a word of a few letters and a few digits:
+    `menschen a1`, `menschen a2`. These are the same mark: with spaces (`b 12`), with letters that look like digits
+    (`c02`, `co2`), with other letters after the first (`b2`, `beta2`), or another word for the level of a part (`bd1`,
+    `vol1`). The titles are in the form of `features.words`.
+    """
+    mine, others = _marks(one), _marks(other)
+    return not (mine[0] <= others[1] or others[0] <= mine[1])
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _marks(title: str) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
+    """The marks in a title, and all that may be the same marks in another spelling, as first letter and digits."""
+    tokens = title.split(" ")
+    marks = {_mark(word) for word in tokens if _MARK.fullmatch(word) and not number_of(word)}
+    runs = ("".join(tokens[at : at + count]) for at in range(len(tokens)) for count in (1, 2, 3))
+    return frozenset(marks), frozenset(map(_mark, runs)) if marks else frozenset()
+
+
+def _mark(word: str) -> tuple[str, str]:
+    """First letter and digits of a mark; the level instead of the letter, if the letters are a word for a part: `vol1`."""
+    before = word.rstrip("0123456789")
+    if level := known_words().levels.get(before):
+        return level, word.removeprefix(before)
+    letters = word.translate(_LOOKALIKE)
+    return next(filter(str.isalpha, letters), ""), "".join(filter(str.isdigit, letters))
 
 
 def names_part(title: str) -> bool:
