@@ -297,6 +297,8 @@ def aspects_against(one, other, rules=RULES):
         ({"format": "online disc"}, {"format": "online"}, []),
         ({"format": "audio tape"}, {"format": "audio platter"}, ["format"]),
         ({"format": "video tape"}, {"format": "video online stream"}, ["format"]),
+        ({"format": "text platter"}, {"format": "text pages volume"}, ["format"]),
+        ({"format": "text pages platter"}, {"format": "text pages volume"}, []),  # a book with a disc
         ({"format": "holdings"}, {"format": "text"}, ["format"]),
         ({"format": "authority"}, {"format": "audio"}, ["format"]),
         ({"format": "book"}, {"format": "text print"}, []),  # they tell other things

@@ -110,11 +110,11 @@ class TestMarc:
             (marc(("245", "00", "aX", "h[ressource électronique]")), "online disc text book"),
             (
                 marc(("533", "  ", "aElectronic reproduction."), ("300", "  ", "a230 p.")),
-                "online disc text book volume",
+                "online disc text book pages volume",
             ),
-            (marc(("300", "  ", "a3 v. ;")), "print text book set"),
-            (marc(("300", "  ", "a2 v. (930 p.)")), "print text book set volume"),
-            (marc(("300", "  ", "a2 v. in 1 ;")), "print text book"),
+            (marc(("300", "  ", "a3 v. ;")), "print text book pages set"),
+            (marc(("300", "  ", "a2 v. (930 p.)")), "print text book pages set volume"),
+            (marc(("300", "  ", "a2 v. in 1 ;")), "print text book pages"),
             (marc(level="a"), "print text contribution"),
             (marc(level="s"), "print text periodical"),
             (marc(kind="e"), "map"),
@@ -123,9 +123,27 @@ class TestMarc:
             (marc(("300", "  ", "a1 sound disc"), kind="j"), "audio platter"),
             (marc(("007", "ss lsnjlc"), kind="j"), "audio tape"),
             (marc(("300", "  ", "a1 videocassette"), ("338", "  ", "bvd"), kind="g"), "video platter"),
-            (marc(("300", "  ", "a230 p."), ("007", "sd fsngnn")), "print text book volume"),  # a book with a disc
+            (
+                marc(("300", "  ", "a230 p."), ("007", "sd fsngnn")),
+                "print text book pages volume",
+            ),  # a book with a disc
             (marc(("300", "  ", "a1 online resource (1046 min.)"), kind="g"), "online video stream"),
-            (marc(("300", "  ", "a1 online resource (230 p.)"), form="o"), "online text book volume"),
+            (marc(("300", "  ", "a1 online resource (230 p.)"), form="o"), "online text book pages volume"),
+            # A disc in the record of a text, and a book with a disc.
+            (marc(("300", "  ", "a5 audio discs"), form="|"), "text book platter"),
+            (marc(("300", "  ", "a2 DVD's"), form="|"), "text book platter"),
+            (marc(("300", "  ", "a1 Blu-ray"), form="|"), "text book platter"),
+            (marc(("300", "  ", "a1 CD-ROM"), form="|"), "disc text book platter"),
+            (marc(("300", "  ", "a200 p. + 1 DVD"), form="|"), "text book pages platter volume"),
+            (marc(("300", "  ", "a200 S.", "e1 DVD"), form="|"), "text book pages volume"),
+            (marc(("300", "  ", "a200 p."), ("300", "  ", "a1 DVD"), form="|"), "text book pages platter volume"),
+            (marc(("300", "  ", "a3 microfilm reels"), form="|"), "microform text book"),
+            (marc(("338", "  ", "bnc"), ("338", "  ", "bsd")), "print text book"),
+            # the designation of the material
+            (marc(("245", "00", "aX", "h[braille]")), "braille text book"),
+            (marc(("245", "00", "aX", "h[sound recording]"), form="|"), "audio book"),
+            (marc(("245", "00", "aX", "h[Tonträger]"), form="|"), "audio book"),
+            (marc(("245", "00", "aX", "h[Bildtonträger]"), form="|"), "video book"),
             (marc(kind="y"), "holdings"),
             (marc(kind="z"), "authority"),
             (marc(kind="w"), "classification"),
@@ -134,6 +152,23 @@ class TestMarc:
     )
     def test_formats(self, record, format_):
         assert described("marc", record.as_marc()).format == format_
+
+    @pytest.mark.parametrize(
+        ("code", "fields", "language"),
+        [
+            ("fre", [("041", "0 ", "aeng")], "fre"),  # 008 counts first
+            ("   ", [("041", "0 ", "aeng", "afre")], "eng fre"),
+            ("|||", [("041", "0 ", "aeng"), ("041", "0 ", "afre")], "eng fre"),
+            ("und", [("041", "1 ", "aeng", "hger")], "eng"),  # $h: what it is translated from
+            ("zxx", [], None),
+            ("mul", [("041", "0 ", "amul")], None),
+        ],
+    )
+    def test_languages(self, code, fields, language):
+        """041 where 008/35-37 names no language."""
+        record = marc(*fields)
+        record["008"].data = record["008"].data[:35] + code + record["008"].data[38:]
+        assert described("marc", record.as_marc()).language == language
 
     def test_the_year_of_008_where_there_is_no_other(self):
         assert described("marc", marc(("264", " 1", "c[o. J.]")).as_marc()).year == "1998"
@@ -168,6 +203,9 @@ class TestMarc:
             ("a", ("182", "cc"), "online disc text book"),
             ("a", ("200", "b[Ressource électronique]"), "online disc text book"),
             ("j", ("215", "a1 cassette"), "audio tape"),
+            ("a", ("215", "a5 disques compacts"), "print microform braille text book platter"),
+            ("a", ("215", "a1 vol. (200 p.) + 1 DVD"), "print microform braille text book pages platter volume"),
+            ("a", ("200", "b[Texte en braille]"), "braille text book"),
         ],
     )
     def test_carriers_of_unimarc(self, kind, field, format_):

@@ -35,6 +35,8 @@ _SEVERAL = ("year", "changed", "language", "issue", "document", "series", "exten
 _BETWEEN_VALUES = dict.fromkeys(("document", "series", "extent"), " | ")
 # Characters of a packed field, with the white space in it.
 _LONGEST_PACKED = 2_000
+# Codes of no language, of an unknown one, and of several.
+_NO_LANGUAGE = frozenset(("mis", "mul", "und", "zxx"))
 _YEAR = re.compile(r"(?<![0-9])(?:1[4-9]|20)[0-9]{2}(?=(?:[0-9]{2}){0,2}(?![0-9]))")
 # `1985-`, `[1985]- `, `1985-<1990>`, `1985-9999`, `1985 or 86-`; not `[198-]`, a decade.
 _OPEN = re.compile(r"(?<![0-9])[0-9]{4}[\])?>]*\s*[-\u2013]\s*(?:\Z|[<,;.)\]]|9999)|\b[0-9]{2}\]?-\s*\Z")
@@ -242,15 +244,19 @@ def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statemen
             yield row, text[slice(*row.at)] if row.at else text
 
 
-def of_subfields(subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ") -> Iterator[Statement]:
+def of_subfields(
+    subfields: Sequence[tuple[str, str]], rows: Iterable[Row], second: str = " ", kind: str = ""
+) -> Iterator[Statement]:
     """Yield the statements about a work that a field with subfields makes: a pair (row, text) for each of `rows` (the
     rows of this field) whose subfields (`Row.parts`) have a value in the field. The text is these values, with spaces
     between them, with controls around a leading article, and cut to the characters that count (`Row.at`).
 
     `subfields` are pairs of code and value; `second` is the second indicator, the length of a leading article in some
-    fields.
+    fields; `kind` as in `of_text`.
     """
     for row in rows:
+        if row.kinds and not (kind and kind in row.kinds):
+            continue
         if text := " ".join([value for code, value in subfields if code and code in row.parts]):
             yield statement(row, text, second)
 
@@ -315,7 +321,7 @@ def describe(statements: Iterable[Statement]) -> Description:
             value = row.codes.get(text, "")
         elif aspect == "language":
             # A code that nobody has filled in is `|||`.
-            value = value.strip("|")
+            value = "" if value in _NO_LANGUAGE else value.strip("|")
         elif aspect == "year":
             if _OPEN.search(value):
                 of_aspects["dates"] = -1, "open"

@@ -52,7 +52,7 @@ def unpack_marc(packed: bytes) -> Description | None:
             statements += description.of_text(decoded(field), rows, kind)
         else:
             indicators, subfields = split_field(field, read)
-            statements += description.of_subfields(subfields, rows, indicators.ljust(2)[1])
+            statements += description.of_subfields(subfields, rows, indicators.ljust(2)[1], kind)
     return description.describe(statements)
 
 
