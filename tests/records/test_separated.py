@@ -100,14 +100,40 @@ def test_marks_within_values_are_text():
     assert [record.texts[0].split(b"\0") for record in found] == [[b'5" disk', b'b "c" d'], [b"xy", b"z"]]
 
 
-def test_rows_may_be_short_or_long():
-    """What is beyond the columns is searched, too; lines without anything are no rows."""
-    found = read(b"id,urn\n1\n\n  \r\n2,a,urn:x:y\n,,\n")
+def test_rows_may_be_short():
+    """Exports leave out empty cells at the end, or write more of them; lines without anything are no rows."""
+    found = read(b"id,urn\n1\n\n  \r\n2,urn:x:y,, \n,,\n")
     assert [(record.data, record.texts[0]) for record in found] == [
         (b"1\n", b"1\n"),
-        (b"2,a,urn:x:y\n", b"2\0a\0urn:x:y\n"),
+        (b"2,urn:x:y,, \n", b"2\0urn:x:y\0\0 \n"),
         (b",,\n", b"\0\0\n"),
     ]
+
+
+def test_a_header_of_one_name_shows_no_columns():
+    """It may be a title above the table, or the list may have no delimiter: what is beyond is searched, too."""
+    assert [record.texts[0] for record in read(b"Report\nid,urn\n1,urn:x:y")] == [b"id\0urn\n", b"1\0urn:x:y"]
+
+
+@pytest.mark.parametrize(
+    ("row", "fault"),
+    [
+        (b'2,Inks,1998"3,Paper,2011\n', "it has 5 cells, but the header 3"),
+        (b"2,Inks, invented,1998\n", "it has 4 cells, but the header 3"),
+        (b'2,"Roe, 1998"3,"Doe, J"\n', None),
+        (b'2,"Roe, 19"Doe"\n', "it has text behind a closing quotation mark, and 2 cells, but the header 3"),
+        (b'2,5" disk,1998,\n', None),
+        (b'"2" ,"5"" disk"\n', None),
+        (b'2,"Inks" and paper,1998\n', None),
+        (b'2,Inks,1998,"",\n', None),
+    ],
+)
+def test_cells_that_do_not_fit_the_columns(row, fault):
+    """Such a row may be two rows that ran together: a clean record was removed for it."""
+    found = read(b"id,title,year\n1,Inks,1998\n" + row + b"4,Lamps,2012\n")
+    assert [*identifiers(found)] == ["1", 26 if fault else "2", "4"]
+    if fault:
+        assert found[1] == Damaged(26, fault)
 
 
 @pytest.mark.parametrize("header", [b"sep=;\r\n", b'"sep=;"\n', b"\xef\xbb\xbfsep=;\n", b"\n"])

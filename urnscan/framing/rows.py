@@ -50,6 +50,8 @@ class CsvLayout:
         # A value in quotation marks, or the end of the row.
         self._next = re.compile(re.escape(self.delimiter) + b'"|' + line_end)
         self._after = (b"", b"\r", b"\n", self.delimiter)
+        cell = rb'(?:"(?:[^"]++|"")*+"[ \r\n]*+|(?!")[^%b]*+)' % re.escape(self.delimiter)
+        self._closed = re.compile(rb"%b(?:%b%b)*+" % (cell, re.escape(self.delimiter), cell))
 
     def end(self, data: bytes, at: int, *, ended: bool) -> int:
         """Index in `data` after the row that begins at the index `at`, and after its line end.
@@ -132,6 +134,12 @@ class CsvLayout:
         elif row.parts is None and b'"' not in row.data:
             return row.data.rstrip(b"\r\n").split(self.delimiter)
         return list(map(self.value, self.split_values(row)[1]))
+
+    def is_closed(self, row: Row) -> bool:
+        """Whether each value of a row that begins with a quotation mark ends with one: false for `"a"b;c`, in which text
+        follows the closing mark.
+        """
+        return self._closed.fullmatch(row.data) is not None
 
     def names(self, header: Row) -> list[str]:
         """The values of a header as str, without white space around; bytes not in UTF-8 become surrogate escapes."""

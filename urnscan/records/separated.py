@@ -1,7 +1,11 @@
 """Records that are rows of a table in text: CSV, TSV, or with ; or | between values. The first row names the columns.
 
-A row may have fewer or more values than there are columns. A row with a quotation mark that is never closed is damaged:
-the first line of the row is left out, and the next line is read as a row.
+Exports leave out empty cells at the end of a row, or write more of them than there are columns; some write quotation
+marks in a value that are not doubled. A row is damaged if it has more cells with text than columns, or fewer cells and
+text behind a closing quotation mark. A header of one name shows no columns, so its rows are not counted.
+
+A row with a quotation mark that is never closed is damaged, too: the first line of the row is left out, and the next
+line is read as a row.
 """
 
 from __future__ import annotations
@@ -100,13 +104,15 @@ class SeparatedRecords(RecordReader):
             else:
                 yield Cut(row.offset, row.data, (row, *self._table))
 
-    def record(self, cut: Cut) -> Record:
+    def record(self, cut: Cut) -> Record | Damaged:
         """Read the values of a row. Returns a `Record` with its ID and, by the options of the reader, texts to scan for
         URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
-        (`described`).
+        (`described`). Returns a `Damaged` for a row whose cells do not fit the columns.
         """
         row, layout, names, named_by = cut.around
         text, values = layout.split_values(row)
+        if len(values) != len(names) and (fault := _fault(row, layout, values, len(names))):
+            return Damaged(row.offset, fault)
         identifier = None
         if named_by is not None and named_by < len(values):
             identifier = _text(layout, values[named_by]).strip() or None
@@ -122,6 +128,16 @@ class SeparatedRecords(RecordReader):
 def _knows_fields(head: bytes) -> bool:
     layout, header = begin(Buffer(io.BytesIO(head).readinto))
     return are_known(layout.names(header), SeparatedRecords.table)
+
+
+def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> str | None:
+    """The reason why a row whose number of cells is not the number of columns is damaged; None if it is not."""
+    if len(values) > columns:
+        is_harmless = columns < _FEWEST or not any(layout.value(value).strip() for value in values[columns:])
+        what = ""
+    else:
+        is_harmless, what = layout.is_closed(row), "text behind a closing quotation mark, and "
+    return None if is_harmless else f"it has {what}{len(values)} cells, but the header {columns}"
 
 
 def _text(layout: CsvLayout, value: bytes) -> str:
