@@ -26,9 +26,24 @@ _RIS = rb"[ \t] ?-" + _END
 _TY = rb"TY(?:(?:  |\t)-" + _END + rb"| - [A-Z]{3,8}[ \t]*+(?=[\r\n]|\Z))"
 _ER = rb"ER(?:(?:  |\t)-" + _END + rb"| -[ \t]*+(?=[\r\n]|\Z))"
 _TAG = rb"[A-Z][A-Z0-9]"
+# Ovid writes several identifiers of an article into ID.
+_RIS_ONCE = (("ID", "TI"), ("ID", "T1"))
+_RIS_INSIDE = (
+    rb"TY  - (?:BOOK|CHAP|CONF|CPAPER|EBOOK|ECHAP|EDBOOK|EJOUR|ELEC|GEN|JFULL|JOUR|MGZN|NEWS|RPRT|SER|THES)"
+    rb"[ \t]*+[\r\n]"
+)
 # Ovid writes the short name of the journal after ER, then a link: "NL  - J Lamps".
 _RIS_LAYOUT = Layout(
-    begins="TY", first=_TY, ends="ER", last=_ER, tag=_TAG, after=_RIS, around=rb"NL" + _RIS, names=("ID", "AN")
+    begins="TY",
+    first=_TY,
+    ends="ER",
+    last=_ER,
+    tag=_TAG,
+    after=_RIS,
+    around=rb"NL" + _RIS,
+    names=("ID", "AN"),
+    once=_RIS_ONCE,
+    inside=_RIS_INSIDE,
 )
 
 
@@ -64,6 +79,7 @@ class MedlineRecords(TaggedRecords):
         tag=rb"[A-Z][A-Z0-9]{1,3}",
         after=rb"[ \t]{0,2}-" + _END,
         names=("PMID", "OID"),
+        inside=rb"PMID- [0-9]{1,9}[ \t]*+[\r\n]",
     )
 
 
@@ -80,6 +96,7 @@ class OvidRecords(TaggedRecords):
         tag=_TAG,
         after=rb"  -" + _END,
         names=("UI", "AN"),
+        once=(("UI", "TI"),),
     )
 
 
@@ -90,7 +107,15 @@ class EndNoteRecords(TaggedRecords):
 
     table = described_by = "enw"
     """Name of the tables with the fields of the format."""
-    layout = Layout(begins="%0", first=rb"%0[ \t]", before=b"%", tag=rb"[!-~]", after=_END, names=("F", "M"))
+    layout = Layout(
+        begins="%0",
+        first=rb"%0[ \t]",
+        inside=rb"%0 [A-Z][a-z]+(?: [A-Z][a-z]+)?[ \t]*+[\r\n]",
+        before=b"%",
+        tag=rb"[!-~]",
+        after=_END,
+        names=("F", "M"),
+    )
 
 
 class WebOfScienceRecords(TaggedRecords):
@@ -107,6 +132,9 @@ class WebOfScienceRecords(TaggedRecords):
         after=_END,
         around=rb"(?:FN|VR|EF)" + _END,
         names=("UT",),
+        once=(("UT",),),
+        # Only AU or BA follow PT.
+        inside=rb"PT [BJPS]\n(?:AU|BA) ",
     )
 
 

@@ -16,6 +16,7 @@ from functools import partial
 from typing import ClassVar
 
 from urnscan.framing.buffer import MARK, Buffer
+from urnscan.framing.lines import Damaged
 from urnscan.records.decoded_text import decoded
 from urnscan.records.format import Format
 from urnscan.records.marc_fields import LEADERS, MarcFields, SplitField
@@ -23,6 +24,8 @@ from urnscan.records.record import Cut, Record
 from urnscan.records.tagged import LINE_END, Layout, TaggedRecords, begins_with, to_line_end, with_line_feeds
 
 _TAG = rb"[0-9A-Z]{3}"
+# Some systems write two control numbers (a 001 of their own), some two titles, but none both.
+_ONCE = (("001", "245"), ("001", "200"))
 
 
 class MarcLineRecords(TaggedRecords):
@@ -57,14 +60,17 @@ class MarcLineRecords(TaggedRecords):
         leaders = [value for tag, value in fields if tag in LEADERS] or [data[: self.leader]]
         return MarcFields(self._split(leaders[0])[0], fields, self._split)
 
-    def record(self, cut: Cut) -> Record:
+    def record(self, cut: Cut) -> Record | Damaged:
         """Read the leader and fields of a record. Returns a `Record` with the ID, the fields of MARC (`Record.marc`)
-        and, without `own`, a text to scan for URNs.
+        and, without `own`, a text to scan for URNs; or a `Damaged` for two records that ran together.
         """
         offset, data, _ = cut
+        lines = with_line_feeds(data)
+        if fault := self.layout.fault(lines):
+            return Damaged(offset, fault)
         texts = (self._text_to_search(data),) if self.has_texts else ()
         marc = self.fields_of(data).data(self.marc.tags)
-        return Record(offset, data, self._name(with_line_feeds(data)), texts, marc=marc)
+        return Record(offset, data, self._name(lines), texts, marc=marc)
 
     def _text_to_search(self, data: bytes) -> bytes:
         # A URN may follow its code without white space. Without 1F, the code would be a letter before the URN.
@@ -86,7 +92,16 @@ class MarcEditRecords(MarcLineRecords):
     """Reader of MARC dumps in the format of MarcEdit (`=245  10$aInks`)."""
 
     blank, sign, delimiter = "\\", re.compile(r"\$(.)"), b"$"
-    layout = Layout(begins="=LDR", first=rb"=(?:LDR|000)  ", before=b"=", tag=_TAG, after=rb"  ", names=("001",))
+    layout = Layout(
+        begins="=LDR",
+        first=rb"=(?:LDR|000)  ",
+        inside=rb"=LDR  [0-9]{5}",
+        before=b"=",
+        tag=_TAG,
+        after=rb"  ",
+        names=("001",),
+        once=_ONCE,
+    )
 
 
 class YazRecords(MarcLineRecords):
@@ -100,6 +115,7 @@ class YazRecords(MarcLineRecords):
         tag=_TAG,
         after=rb" ",
         names=("001",),
+        once=_ONCE,
     )
 
 
@@ -114,6 +130,7 @@ class AlephRecords(MarcLineRecords):
         tag=_TAG,
         after=b"",
         names=("001",),
+        once=_ONCE,
     )
 
     def _name(self, lines: bytes) -> str | None:

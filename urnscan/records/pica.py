@@ -8,9 +8,9 @@
 
 PICA+ in XML is in `xml_kinds`.
 
-A record is damaged if it does not begin with a field. A normalised record is also damaged if it does not end with a
-field: it is cut off. In a plain record, a later line that is not a field continues a value. Fields of levels 1 and 2
-(holdings, copies) belong to the record that contains them.
+A record is damaged if it does not begin with a field, or if it has two different PPNs (then two records ran together). A
+normalised record is also damaged if it does not end with a field: it is cut off. In a plain record, a later line that is
+not a field continues a value. Fields of levels 1 and 2 (holdings, copies) belong to the record that contains them.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ _SIGN = "ƒ".encode()
 _NORMALISED = re.compile(rb"(?:[0-9Xx ]{0,40}\x1e)?" + _TAG + rb"\x1f")
 _PLAIN = re.compile(_TAG + rb"(?:(\$)|" + _SIGN + rb")")
 _PPN = re.compile(rb"(?:\A|[\x1e\n])003@ [^\n\x1e]*?\x1f0([^\n\x1d-\x1f]*)")
+# Also in the middle of a field that was cut off.
+_ANY_PPN = re.compile(rb"003@ \x1f0([^\n\x1d-\x1f]*)")
 _BINARY = re.compile(rb"\x1e\x1d|\n")
 _BLANK_LINE = re.compile(rb"(%b)[ \t]{0,64}%b" % (LINE_END, LINE_END))
 # Bytes between plain records, also lines of WinIBW.
@@ -101,7 +103,7 @@ class PicaRecords(RecordReader):
         """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader, texts to scan
         for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
         (`described`). Returns a `Damaged` for a record that does not begin with a field, for a normalised record that
-        does not end with a field, and for a record without an ID after lost bytes.
+        does not end with a field, for a record with two IDs, and for a record without an ID after lost bytes.
         """
         offset, data, (plain, is_resumed) = cut
         first = (_PLAIN if plain else _NORMALISED).match(data)
@@ -115,6 +117,8 @@ class PicaRecords(RecordReader):
             return Damaged(offset, _CUT_OFF)
         ppn = _PPN.search(text)
         identifier = (ppn[1].decode("utf-8", "replace").strip() or None) if ppn else None
+        if text.count(b"003@ ") > 1 and len({*map(bytes.strip, _ANY_PPN.findall(text))} - {b""}) > 1:
+            return Damaged(offset, "it is two records that ran together: it has 003@ $0 twice")
         if is_resumed and identifier is None:
             return Damaged(offset, "it begins in the middle: what came before could not be read")
         if not (self.fields or self.described):

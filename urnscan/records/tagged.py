@@ -64,6 +64,12 @@ class Layout:
     """Pattern of lines with tags outside of records."""
     names: tuple[str, ...]
     """Tags that contain the ID of a record, the best first."""
+    once: tuple[tuple[str, ...], ...] = ()
+    """Groups of tags that a record does not repeat. If the first tag of a group has two different values, and each other
+    tag of the group is there twice, two records ran together: the lines between them are lost.
+    """
+    inside: bytes = b"(?!)"
+    """Pattern of the first line of a record in the middle of a line: the line before it was cut off."""
     untyped: Layout | None = None
     """Layout of dumps in which records have the last line, but not the first line. The fields are the same."""
 
@@ -124,6 +130,35 @@ class Layout:
         """
         tags = (re.escape(name.encode()) for name in self.names)
         return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in tags)
+
+    @cached_property
+    def _once(self) -> tuple[tuple[re.Pattern[bytes], ...], ...]:
+        """Compiled patterns of the fields of `once`, in lines that end with LF. Group: the first line of the value."""
+        line = rb"(?m:^)%b%b%b([^\n]*+)"
+        return tuple(
+            tuple(re.compile(line % (self.before, re.escape(tag.encode()), self.after)) for tag in tags)
+            for tags in self.once
+        )
+
+    @cached_property
+    def _inside(self) -> re.Pattern[bytes]:
+        return re.compile(self.inside)
+
+    def fault(self, lines: bytes) -> str | None:
+        """Return the reason why a record, whose lines end with LF, is two records that ran together; None if it has no
+        sign of that.
+        """
+        for match in self._inside.finditer(lines):
+            # Such a line may be indented, in an abstract.
+            if lines[lines.rfind(b"\n", 0, match.start()) + 1 : match.start()].strip():
+                return f"{self.begins} of another record is in the middle of a line"
+        for tags, (first, *others) in zip(self.once, self._once, strict=True):
+            if any(lines.count(tag.encode()) < 2 for tag in tags):
+                continue
+            values = {value.strip() for value in first.findall(lines)} - {b""}
+            if len(values) > 1 and all(len(other.findall(lines)) > 1 for other in others):
+                return f"it is two records that ran together: it has {' and '.join(tags)} twice"
+        return None
 
 
 class TaggedRecords(RecordReader):
@@ -203,13 +238,15 @@ class TaggedRecords(RecordReader):
         is_next = bound[1] is not None
         return (bound.start(1) if is_next else bound.end()) - buffer.at, is_next
 
-    def record(self, cut: Cut) -> Record:
+    def record(self, cut: Cut) -> Record | Damaged:
         """Read the fields of a record. Returns a `Record` with its ID and, by the options of the reader, texts to scan
         for URNs (with `own`, record-level identifiers instead), identifiers that give keys (`keys`) and a description
-        (`described`).
+        (`described`). Returns a `Damaged` for two records that ran together.
         """
         offset, data, _ = cut
         lines = with_line_feeds(data)
+        if fault := self.layout.fault(lines):
+            return Damaged(offset, fault)
         name = self._name(lines)
         texts = (self._text_to_search(data),) if self.has_texts else ()
         if not (self.fields or self.described):
