@@ -1,5 +1,5 @@
-"""Two records that ran together, because the lines between them are lost, are damaged: a clean record was removed for such
-a record, which has most fields."""
+"""Two records that ran together, because the lines between them are lost, are damaged: a clean record was removed
+for such a record, which has most fields."""
 
 import pytest
 

@@ -122,6 +122,7 @@ def test_a_header_of_one_name_shows_no_columns():
         (b"2,Inks, invented,1998\n", "it has 4 cells, but the header 3"),
         (b'2,"Roe, 1998"3,"Doe, J"\n', None),
         (b'2,"Roe, 19"Doe"\n', "it has text behind a closing quotation mark, and 2 cells, but the header 3"),
+        (b'2,"Roe"3,,,\n', "it has text behind a closing quotation mark, and 5 cells, but the header 3"),
         (b'2,5" disk,1998,\n', None),
         (b'"2" ,"5"" disk"\n', None),
         (b'2,"Inks" and paper,1998\n', None),

@@ -8,9 +8,9 @@
 
 PICA+ in XML is in `xml_kinds`.
 
-A record is damaged if it does not begin with a field, or if it has two different PPNs (then two records ran together). A
-normalised record is also damaged if it does not end with a field: it is cut off. In a plain record, a later line that is
-not a field continues a value. Fields of levels 1 and 2 (holdings, copies) belong to the record that contains them.
+A record is damaged if it does not begin with a field, or if it has two different PPNs (then two records ran together).
+A normalised record is also damaged if it does not end with a field: it is cut off. In a plain record, a later line that
+is not a field continues a value. Fields of levels 1 and 2 (holdings, copies) belong to the record that contains them.
 """
 
 from __future__ import annotations

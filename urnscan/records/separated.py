@@ -1,8 +1,9 @@
 """Records that are rows of a table in text: CSV, TSV, or with ; or | between values. The first row names the columns.
 
 Exports leave out empty cells at the end of a row, or write more of them than there are columns; some write quotation
-marks in a value that are not doubled. A row is damaged if it has more cells with text than columns, or fewer cells and
-text behind a closing quotation mark. A header of one name shows no columns, so its rows are not counted.
+marks in a value that are not doubled. A row is damaged if it has more cells with text than columns, or if it has
+another number of cells and text behind a closing quotation mark. A header of one name shows no columns, so its rows
+are not counted.
 
 A row with a quotation mark that is never closed is damaged, too: the first line of the row is left out, and the next
 line is read as a row.
@@ -132,12 +133,11 @@ def _knows_fields(head: bytes) -> bool:
 
 def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> str | None:
     """The reason why a row whose number of cells is not the number of columns is damaged; None if it is not."""
-    if len(values) > columns:
-        is_harmless = columns < _FEWEST or not any(layout.value(value).strip() for value in values[columns:])
-        what = ""
-    else:
-        is_harmless, what = layout.is_closed(row), "text behind a closing quotation mark, and "
-    return None if is_harmless else f"it has {what}{len(values)} cells, but the header {columns}"
+    has_more = any(layout.value(value).strip() for value in values[columns:])
+    if columns < _FEWEST or (not has_more and layout.is_closed(row)):
+        return None
+    what = "" if has_more else "text behind a closing quotation mark, and "
+    return f"it has {what}{len(values)} cells, but the header {columns}"
 
 
 def _text(layout: CsvLayout, value: bytes) -> str:
