@@ -110,8 +110,10 @@ def test_rows_may_be_short():
     ]
 
 
-def test_a_header_of_one_name_shows_no_columns():
+def test_a_header_without_known_names_shows_no_columns():
     """It may be a title above the table, or the list may have no delimiter: what is beyond is searched, too."""
+    found = read(b"Report,2026\nid,urn,title\n1,urn:x:y,X")
+    assert [record.texts[0] for record in found] == [b"id\0urn\0title\n", b"1\0urn:x:y\0X"]
     assert [record.texts[0] for record in read(b"Report\nid,urn\n1,urn:x:y")] == [b"id\0urn\n", b"1\0urn:x:y"]
 
 

@@ -2,8 +2,8 @@
 
 Exports leave out empty cells at the end of a row, or write more of them than there are columns; some write quotation
 marks in a value that are not doubled. A row is damaged if it has more cells with text than columns, or if it has
-another number of cells and text behind a closing quotation mark. A header of one name shows no columns, so its rows
-are not counted.
+another number of cells and text behind a closing quotation mark. Cells are counted only if
+the header has a known name.
 
 A row with a quotation mark that is never closed is damaged, too: the first line of the row is left out, and the next
 line is read as a row.
@@ -83,6 +83,8 @@ class SeparatedRecords(RecordReader):
     _rows: SeparatedRows | None = None
     # Layout of the table, names of the columns, and index of the column that contains the IDs of records.
     _table: tuple[CsvLayout, list[str], int | None]
+    # A line above the table, such as `Report, 2026`, may have been read as its header: it has no known name.
+    _are_counted = False
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each row that is not blank as a `Cut`, in order, with its line end, and a `Damaged` for a row, or a
@@ -95,6 +97,7 @@ class SeparatedRecords(RecordReader):
             self._rows, names = SeparatedRows(layout), layout.names(header)
             ranks = [(RANKS[name.lower()], column) for column, name in enumerate(names) if name.lower() in RANKS]
             self._table = layout, names, min(ranks)[1] if ranks else None
+            self._are_counted = len(names) >= _FEWEST and (bool(ranks) or are_known(names, self.table))
             if header.fault:
                 yield Damaged(header.offset, f"the header, which names the columns: {header.fault}")
         for row in self._rows.read(buffer):
@@ -112,7 +115,7 @@ class SeparatedRecords(RecordReader):
         """
         row, layout, names, named_by = cut.around
         text, values = layout.split_values(row)
-        if len(values) != len(names) and (fault := _fault(row, layout, values, len(names))):
+        if self._are_counted and len(values) != len(names) and (fault := _fault(row, layout, values, len(names))):
             return Damaged(row.offset, fault)
         identifier = None
         if named_by is not None and named_by < len(values):
@@ -134,7 +137,7 @@ def _knows_fields(head: bytes) -> bool:
 def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> str | None:
     """The reason why a row whose number of cells is not the number of columns is damaged; None if it is not."""
     has_more = any(layout.value(value).strip() for value in values[columns:])
-    if columns < _FEWEST or (not has_more and layout.is_closed(row)):
+    if not has_more and layout.is_closed(row):
         return None
     what = "" if has_more else "text behind a closing quotation mark, and "
     return f"it has {what}{len(values)} cells, but the header {columns}"
