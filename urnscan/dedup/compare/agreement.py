@@ -388,9 +388,7 @@ def compare(one: Description, other: Description, rules: Sequence[Rule]) -> Comp
 
 
 def compare_features(mine: Features, others: Features, rules: Sequence[Rule]) -> Comparison:
-    """Compare two descriptions that `features` has prepared, by rules of RULES; return which aspects conflict, and how
-    many rules find no difference.
-    """
+    """Return the same as `compare` for two descriptions that `features` has prepared."""
     against = same = 0
     for rule in rules:
         distance = rule.distance(mine, others)
