@@ -209,7 +209,7 @@ class Parser(argparse.ArgumentParser):
 
     def add_group(self, title: str, options: OptionTable) -> None:
         """Add a group of options, or of arguments, to the parser and, under a title, to the help. `options` maps the
-        names, such as `-s --syntax` (or `inputs`, for an argument that is not an option), to the arguments of
+        names, such as `-s --syntax` (or `inputs`, for an argument that is not an option), to the named arguments of
         `add_argument`.
         """
         group = self.add_argument_group(title)
@@ -218,7 +218,8 @@ class Parser(argparse.ArgumentParser):
 
     def add_inputs(self, name: str, more: OptionTable | None = None) -> None:
         """Add the arguments `inputs` and `--files-from`, and the options `more`, as a group. `name` is the word for an
-        input in the help: INPUT or DUMP. `more` maps the names of an option to the arguments of `add_argument`.
+        input in the help: INPUT or DUMP. `more` maps the names of an option, in one text with spaces (`-f --filter`),
+        to the named arguments of `add_argument`.
         """
         inputs = option(
             name,
@@ -238,9 +239,8 @@ class Parser(argparse.ArgumentParser):
         self, default: Meaning = SCAN_MEANING, more: OptionTable | None = None, left_out: Collection[str] = ()
     ) -> None:
         """Add the options that decide which texts are URNs, and which URNs are the same: `--syntax` and
-        `--equivalence`, with the defaults in `default`, `--rules` and `more` (names of an option -> arguments of
-        `add_argument`). Options in `left_out` are not added; a name there has all forms of an option, as in `-s
-        --syntax`.
+        `--equivalence`, with the defaults in `default`, `--rules` and `more`: all forms of an option in one text (`-s
+        --syntax`) -> named arguments of `add_argument`. Options in `left_out`, with all forms too, are not added.
         """
         standard = (
             "the standard: rfc2141 (of 1997) is for catalogues, exports and prose; rfc8141 (of 2017, here its draft "
@@ -291,8 +291,9 @@ class Parser(argparse.ArgumentParser):
             )
 
     def add_exits(self, more: OptionTable | None = None) -> None:
-        """Add the group "help" with the options that show a text and exit: `-h`, `--help`, `--version` and `more`. `-h`
-        shows the short help if `about.daily` names options, else the same as `--help`.
+        """Add the group "help" with the options that show a text and exit: `-h`, `--help`, `--version` and `more` (all
+        forms of an option in one text, separated by spaces -> named arguments of `add_argument`). `-h` shows the short
+        help if `about.daily` names options, else the same as `--help`.
         """
         whole = {"action": "help", "help": "show this help and exit"}
         short = {"action": _ShortHelp, "nargs": 0, "help": "show the options that are most needed, and exit"}

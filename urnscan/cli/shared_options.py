@@ -65,7 +65,7 @@ def _memory(text: str) -> int:
 
 
 OptionTable = Mapping[str, Mapping[str, Any]]
-"""Options of a group: names of an option -> its arguments of `add_argument`."""
+"""Options of a group: names of an option, in one text with spaces (`-n --nid`) -> named arguments of `add_argument`."""
 
 
 def flag(text: str) -> Mapping[str, Any]:

@@ -146,8 +146,9 @@ def variants() -> list[str]:
 
 @functools.cache
 def wheel_machine() -> str | None:
-    """The best code in the wheel that this process can run, as the digest in its file names. None if the wheel has no
-    such code, if saved code cannot be loaded here, or if the environment names a processor (NUMBA_CPU_NAME).
+    """The best code in the wheel that this process can run, as the digest of the machine in its file names. None if the
+    wheel has no such code, if saved code cannot be loaded here, or if the environment has NUMBA_CPU_NAME or
+    NUMBA_CPU_FEATURES.
     """
     if any(name in os.environ for name in _PROCESSOR) or not WHEEL.exists() or not _can_load():
         return None

@@ -46,8 +46,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     """Join the records of all dumps to clusters, rank the records of each cluster, and return the result, which the
     caller closes.
 
-    `progress` is called with each stage and the number of rows. Raises FatalError if the disk is full, a process dies,
-    or `policy.keep` names a dump that was not read.
+    `progress` is called with each stage and the number of rows. Raises FatalError if the disk is full or fails, a
+    process dies, or `policy.keep` names a dump that was not read.
     """
     check_sources(policy.keep, reading.dumps)
     progress.on_stage(

@@ -81,7 +81,7 @@ class Spool:
             self._file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
     def keep(self, data: memoryview) -> None:
-        """Append bytes. Raises FatalError if the disk is full."""
+        """Append bytes. Raises FatalError if the disk is full or fails."""
         with self._as_fatal():
             self._file.write(data)
         self.byte_count += len(data)
@@ -136,7 +136,7 @@ class SummedReader:
 
     def read_into(self, view: memoryview) -> int:
         """Read the next bytes into `view`, and return their number; 0 at the end. Raises the errors of the reader, and
-        FatalError if the disk is full.
+        FatalError if the disk is full or fails.
         """
         length = self.reader(view)
         self.byte_count += length

@@ -203,7 +203,7 @@ def _sentence(hint: _Hint, count: int | None, option: str = "") -> str:
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """HTML table with a row for each of `rows` (at least one) below the column names. Numbers are aligned right, with
     thousands separators, and so are the names above numbers in the first row; a float has one decimal; None is an empty
-    cell.
+    cell. Texts are escaped, and items of a list or tuple separated by commas.
     """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))
@@ -212,7 +212,9 @@ def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def html_fields(fields: Iterable[tuple[str, object]]) -> str:
-    """HTML table with a row for each pair of name and value, without pairs whose value is None, `""` or `()`."""
+    """HTML table with a row for each pair of name and value, both escaped, without pairs whose value is None, `""` or
+    `()`. Items of a list or tuple are separated by commas; numbers get thousands separators, and a float one decimal.
+    """
     rows = (
         f"<tr><th {_LEFT}>{html_text(name)}</th>{_cell(value)}</tr>"
         for name, value in fields

@@ -86,7 +86,7 @@ class Form(Generic[_Opened]):
     signs: tuple[Sign, ...] = ()
     """Signatures: `recognise` must return False for every file that begins otherwise. Empty: no restriction."""
     suffixes: tuple[str, ...] = ()
-    """Suffixes of file names, in lower case."""
+    """Suffixes of file names, with the dot, in lower case."""
     recognise_named: Recognise | None = None
     """Rule for files with a suffix in `suffixes` for which no form's `recognise` is True, as their first bytes may be
     damaged. None: such a file does not have this form.

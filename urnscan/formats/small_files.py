@@ -102,7 +102,7 @@ class Doubts(NamedTuple):
     sign_ends: Integers
     """For each signature the index after its last row in `signs`."""
     suffixes: ByteArray
-    """Suffixes of names in lower case, joined."""
+    """Suffixes of names, with the dot, in lower case, joined."""
     ends: Integers
     """For each suffix the index after its last byte in `suffixes`."""
 

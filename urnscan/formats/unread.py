@@ -47,7 +47,8 @@ class Packed:
     follow, or with a suffix in `suffixes`.
     """
     suffixes: tuple[str, ...] = ()
-    """Suffixes of file names. A file with a suffix and without a signature is reported, too, unless it is text."""
+    """Suffixes of file names, with the dot. A file with a suffix but no signature is reported, too, unless it is text.
+    """
     at: int = 0
     """Offset in bytes of the signature in the file."""
     remedy: str = _UNPACK

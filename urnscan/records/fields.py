@@ -38,7 +38,7 @@ class Own(NamedTuple):
 @dataclasses.dataclass(frozen=True, slots=True)
 class OwnField:
     """A row of `fields.toml` or `keys.toml` for a single field: the field contains record-level identifiers under some
-    conditions. An empty value or None sets no condition.
+    conditions. An empty value or None sets no condition. Several names in a text are separated by spaces.
     """
 
     field: str
@@ -48,13 +48,15 @@ class OwnField:
     second: str | None = None
     """Characters of which the second indicator must be one."""
     parts: str = ""
-    """Codes of the subfields that contain an identifier."""
+    """In formats with subfields: codes of the subfields that contain an identifier. Without codes, nothing is found."""
     qualifier: str = ""
     """Code of the subfields after an identifier that say what it identifies (a binding, a volume)."""
     scheme: str = ""
     """Kind of the identifier; empty: only its text can show the kind."""
     scheme_in: str = ""
-    """Where the record names the kind: a subfield, an attribute (`@type`) or another field."""
+    """Where the record names the kind: a subfield, an attribute (`@type`), another field or, in JSON, members of the
+    value, of which the first with a text counts.
+    """
     schemes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Code in `scheme_in` -> kind; with another code, the row does not apply. Empty: `scheme_in` names the kind itself,
     except in formats read by `of_value`, where the row never applies.
@@ -71,9 +73,12 @@ class OwnField:
     once: bool = False
     """Whether only the first field with this name counts."""
     source: str = ""
-    """Source of the number if the record names none. The source is written before the number: `(OCoLC)1234`."""
+    """Source of the number if the record names none; not used for elements of XML. The source is written before the
+    number: `(OCoLC)1234`.
+    """
     source_in: str = ""
-    """Where the record names the source: a subfield, an attribute or another field."""
+    """Where the record names the source: a subfield, an attribute, or fields, of which the first with a value counts.
+    """
     vague: bool = False
     """True for a name that many formats use (`id`, `url`): in a dump with no other known names, every URN counts."""
     is_key: bool = False
@@ -131,8 +136,9 @@ def own_fields(format_name: str, *, urns: bool = True, keys: bool = False) -> Ta
 
 
 def field_names(table: Table) -> frozenset[str]:
-    """Return the names of the fields that the rows of a table use: fields with identifiers, and fields with their kind
-    (`scheme_in`) and source (`source_in`), and of the conditions `unless_all` and `but_same`; not those of `unless`.
+    """Return the names that the rows of a table use: of fields with identifiers, of fields, subfields or attributes
+    with their kind (`scheme_in`) and source (`source_in`), and of the fields in `unless_all` and `but_same`; not those
+    in `unless`.
     """
     return frozenset(
         name

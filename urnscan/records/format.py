@@ -26,7 +26,7 @@ class Format:
     are needed.
     """
     suffixes: tuple[str, ...] = ()
-    """Suffixes of the names of files that programs write in this format, in lower case."""
+    """Suffixes of the names of files that programs write in this format, with the dot, in lower case: `.ris`."""
     trace: bytes = b"(?!)"
     """Pattern of bytes that hardly any other text has. If a dump is not recognised, a message names the format whose
     pattern is in it. The default matches nothing.
@@ -40,7 +40,7 @@ class Format:
     keyed: bool = False
     """Whether two records with the same ID in a dump describe the same work."""
     numbered: bool = True
-    """Whether the ID of a record identifies the record. In Dublin Core the ID identifies the work."""
+    """Whether the ID of a record identifies the record, and so may be a key. In Dublin Core it identifies the work."""
     has_fields: bool = True
     """Whether a record has fields, and so can have keys other than URNs, and record-level identifiers."""
     knows_fields: Callable[[bytes], bool] = lambda _head: True
@@ -52,7 +52,9 @@ class Format:
     as `ead`; empty if there is none.
     """
     recipe: str = ""
-    """How to convert a dump of a format that is recognised and not read; empty if the format is read."""
+    """How to convert a dump of a format that is recognised and not read, as the end of a message (`… is not read;
+    <recipe>`); empty if the format is read.
+    """
     in_columns: bool = False
     """Whether compiled code reads nearly all records. Then other processes that read records save no time."""
     show: Callable[[bytes], str] = decoded

@@ -115,8 +115,8 @@ class Layout:
 
     @cached_property
     def field(self) -> re.Pattern[bytes]:
-        """Compiled pattern of a field in lines that end with LF. Groups: the tag; the value, with all lines that
-        continue it.
+        """Compiled pattern of a field in lines that end with LF. Groups: the tag; the value, not stripped, with all
+        lines that continue it (of the last field also the last LF).
         """
         line = self.before + self.tag + self.after
         return re.compile(
@@ -126,7 +126,7 @@ class Layout:
     @cached_property
     def name_fields(self) -> tuple[re.Pattern[bytes], ...]:
         """Compiled patterns of the fields that contain the ID of a record, the best first, in lines that end with LF.
-        Group: the first line of the value.
+        Group: the first line of the value, not stripped.
         """
         tags = (re.escape(name.encode()) for name in self.names)
         return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in tags)

@@ -85,8 +85,8 @@ class _SortedTable:
         self._batch_rows = 0
 
     def fill(self) -> None:
-        """Read until more than half a batch of rows is pending, or the table ends. Raises FatalError if it is not
-        sorted or has a URN twice.
+        """Read until more than half as many rows as in the largest batch so far are pending, or the table ends. Raises
+        FatalError if it is not sorted or has a URN twice.
         """
         while not self.is_at_end and self.rows * 2 <= self._batch_rows:
             rows = next(self._batches, None)

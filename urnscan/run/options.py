@@ -178,9 +178,10 @@ class Options:
         return Reading(self.encoding, self.column, limits, where, filters)
 
     def metadata(self) -> dict[str, Any]:
-        """Metadata of outputs, a dict for JSON: the version, the edition (version of the columns) of the tables, the
-        options that change what is found (but not those that decide how inputs are decoded and limited), and the digest
-        of custom rules (None without custom rules).
+        """Metadata of outputs, a new dict for JSON: `version`; `schema`, the edition (version of the columns) of the
+        tables; under their names, the options `syntax`, `equivalence`, `trim`, `resolver_tail`, `max_length`, `where`,
+        `recover`, `nid`, `not_nid` and `filters`; and `rules`, the digest of custom rules (None without custom rules).
+        Other options, such as `include`, `column` and `encoding`, are not in it.
         """
         names = ("syntax", "equivalence", "trim", "resolver_tail", "max_length", "where")
         metadata = {"version": __version__, "schema": EDITION} | {name: getattr(self, name) for name in names}
@@ -188,8 +189,9 @@ class Options:
         return metadata | {"rules": self.level.rulebook.sha256}
 
     def reading_metadata(self) -> dict[str, Any]:
-        """More metadata of a partial result (the file of `--partial`), a dict for JSON: the options of `identity` that
-        are not in `metadata`, and the text of custom rules (None without custom rules).
+        """More metadata of a partial result (the file of `--partial`), a dict for JSON: the options, such as `column`
+        and `encoding`, that change what is read and are not in `metadata`; and `rules_text`, the text of custom rules
+        (None without custom rules).
         """
         more = {name: value for name, value in self.identity().items() if name not in {"columns", *self.metadata()}}
         more = {name: list(value) if isinstance(value, tuple) else value for name, value in more.items()}

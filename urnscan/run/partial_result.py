@@ -39,7 +39,8 @@ class Sums:
     """Splits the rows of a worker by ranges of canonical forms (keys), so that another worker can group each range.
     Each range has a number, from 0.
 
-    If many rows have equal keys, they are added up first to a row for each spelling, so that fewer rows are exchanged.
+    If many rows have equal keys (or the rows are few), they are added up first to a row for each spelling, so that
+    fewer rows are exchanged.
     """
 
     def __init__(self, ranges: Ranges = Ranges()) -> None:  # noqa: B008 (it is frozen)
@@ -69,7 +70,8 @@ class Sums:
         """Yield all pending rows, and forget them: a pair (number of the range, from 0; NAMED_PARTIAL rows, with counts
         of spellings) for each range that has rows, in order.
 
-        If many rows have equal keys, they are added up first. Yields nothing if no rows are pending.
+        If many rows have equal keys, or the rows are few, they are added up first. Yields nothing if no rows are
+        pending.
         """
         if not self._rows:
             return

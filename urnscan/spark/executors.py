@@ -332,8 +332,8 @@ def write_file(
     metadata: Mapping[str, Any],
     folder: str,
 ) -> Iterator[pa.RecordBatch]:
-    """Write the rows of a partition to a Parquet file in the folder, and yield a WRITTEN_FILES row; nothing for an
-    empty partition. Raises FatalError if the file cannot be written.
+    """Write the rows of a partition to a Parquet file in the folder, with `metadata` in its footer, and yield a
+    WRITTEN_FILES row; nothing for an empty partition. Raises FatalError if the file cannot be written.
 
     `rows_of` makes rows of the table `table` (a key of WRITTEN) of the blobs in `batches`. `folder` is a path or URL.
     The file name begins with the number of the first range or task; each attempt has another file name.

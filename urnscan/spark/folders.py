@@ -230,7 +230,7 @@ class _ExecutorFolder(Folder):
         self, table: Mapping[str, Any], batches: Sequence[pa.RecordBatch], metadata: Mapping[str, Any] | None = None
     ) -> None:
         """Write a table as the single file of the folder, on this machine. `table` has the arguments of ParquetOutput,
-        as in WRITTEN.
+        as in WRITTEN. `metadata` is written in the footer of the file.
         """
         with _new_file("part.parquet") as path:
             with ParquetOutput(path, **table) as output:

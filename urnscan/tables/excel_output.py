@@ -76,8 +76,8 @@ class ExcelOutput(Output):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema. Raises FatalError if the disk is full, or if the sheet would get more than
-        1,048,576 rows with the header.
+        """Append rows of the schema. Raises FatalError if the disk is full or fails, or if the sheet would get more
+        than 1,048,576 rows with the header.
 
         A text of more than 32,767 UTF-16 units is cut; after `complete`, `remarks` reports how many texts were cut.
         """

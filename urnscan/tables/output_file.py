@@ -97,7 +97,8 @@ class Output:
         self._is_complete = True
 
     def commit(self, metadata: Mapping[str, Any] | None = None) -> None:
-        """Complete the file as `complete` does, and move it to the path, or copy it to the URL or stream.
+        """Complete the file as `complete` does, also with `metadata` (ignored if the file is complete already), and
+        move it to the path, or copy it to the URL or stream.
 
         Raises FatalError if that fails, also if a file has appeared there during the run (except with `force`);
         BrokenPipeError if the reader of standard output has stopped.
@@ -128,18 +129,20 @@ class Committable(Protocol):
     """
 
     def complete(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Write the end of the files to their work folders, so that `commit` only has to move or copy them. Raises
-        FatalError if that fails.
+        """Write the end of the files to their work folders, so that `commit` only has to move or copy them. `metadata`
+        is written if the format has a place for it. Raises FatalError if that fails.
         """
 
     def commit(self, metadata: Mapping[str, Any] | None = None, /) -> None:
-        """Complete the files as `complete` does, and move or copy them to their paths, URLs or streams. Raises
-        FatalError if that fails, BrokenPipeError if the reader of standard output has stopped.
+        """Complete the files as `complete` does, with `metadata` unless they are complete already, and move or copy
+        them to their paths, URLs or streams. Raises FatalError if that fails, BrokenPipeError if the reader of standard
+        output has stopped.
         """
 
 
 def commit_all(outputs: Collection[Committable], metadata: Mapping[str, Any]) -> None:
     """Complete all outputs (write their ends to the work folders), then commit all (move them to their places).
+    `metadata`, a dict for JSON about the run, is written to each output whose format has a place for it.
 
     Raises the error of the first that fails: a FatalError, or BrokenPipeError for standard output. If an output cannot
     be completed, no output appears; if one cannot be committed, those before it have appeared.

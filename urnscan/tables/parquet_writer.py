@@ -94,7 +94,7 @@ class ParquetOutput(Output):
     def write(self, rows: pa.RecordBatch) -> None:
         """Append rows of the schema; a column of strings may have a dictionary. A row group is encoded when it is full
         (131,072 rows, or about 32 MiB of text), so row groups begin at the same rows for any sizes of batches. Raises
-        FatalError if the disk is full, perhaps only at a later call.
+        FatalError if the disk is full or fails, perhaps only at a later call.
         """
         ends = np.cumsum(_bytes(rows, self._repeating))
         start = 0

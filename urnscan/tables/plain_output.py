@@ -75,7 +75,7 @@ class ByteOutput(Output):
             stack.pop_all()
 
     def write(self, data: bytes | memoryview) -> None:
-        """Append bytes, which are compressed if the suffix says so. Raises FatalError if the disk is full."""
+        """Append bytes, which are compressed if the suffix says so. Raises FatalError if the disk is full or fails."""
         with as_fatal(self._place.name):
             self._file.write(data)
 

@@ -37,14 +37,14 @@ class RowsOnDisk:
             self._writer = pa.ipc.new_file(self._file, schema, options=_COMPRESSED)
 
     def append(self, rows: pa.RecordBatch) -> None:
-        """Append a batch, which gets the next number, from 0. Raises FatalError if the disk is full."""
+        """Append a batch, which gets the next number, from 0. Raises FatalError if the disk is full or fails."""
         with self._as_fatal("hold what is spilled"):
             self._writer.write_batch(rows)
         self.count += 1
 
     def complete(self) -> None:
         """End the file: call this once, after the last `append` and before the first `batches`. Raises FatalError if
-        the disk is full.
+        the disk is full or fails.
         """
         with self._as_fatal("hold what is spilled"):
             self._writer.close()
@@ -105,7 +105,7 @@ class Spilled:
 
     def spill(self) -> None:
         """Move all rows that are in memory to the temporary file, which the first call makes. Raises FatalError if the
-        file cannot be made or the disk is full.
+        file cannot be made or the disk is full or fails.
         """
         if self._on_disk is None:
             self._on_disk = RowsOnDisk(self._schema, self._folder())
@@ -154,7 +154,7 @@ class SpilledParts:
     def add(self, part: npt.NDArray[np.int32], rows: pa.RecordBatch) -> None:
         """Append row i to the part with the number `part[i]` (from 0), in the order of the rows. If the rows in memory
         then have more bytes than the limit, the rows of all parts are moved to disk. Raises FatalError if the disk is
-        full.
+        full or fails.
         """
         if not len(rows):
             return

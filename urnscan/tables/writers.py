@@ -59,7 +59,7 @@ class LinesOutput(ByteOutput):
             stack.pop_all()
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Append rows of the schema, as lines. Raises FatalError if the disk is full."""
+        """Append rows of the schema, as lines. Raises FatalError if the disk is full or fails."""
         super().write(self._lines(rows))
 
 

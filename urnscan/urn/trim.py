@@ -141,13 +141,14 @@ def may_be_cut(data: ByteArray | bytes, end: int, closes: ByteArray | bytes) -> 
 
 
 def end_without_closing(data: ByteArray | bytes, start: int, end: int, closes: ByteArray | bytes) -> int:
-    """Return the end (an index in `data`) of the URN `data[start:end]` after removal of what trimming cuts at its end:
-    closing punctuation, `'s`, `&amp`, and closing brackets without a partner. `closes` is CLOSES.
+    """Return the end (an index in `data`) of the URN `data[start:end]` after one pass of trimming, which cuts off
+    closing punctuation, `'s` and closing brackets without a partner, and then one `&amp`. What is before that `&amp`
+    may be cut by a further call. `closes` is CLOSES.
 
     >>> [end_without_closing(text, 0, len(text), CLOSES) for text in (b"urn:a:b).", b"urn:a:b(c).", b"urn:a:b.c")]
     [7, 10, 9]
-    >>> [end_without_closing(text, 0, len(text), CLOSES) for text in (b"urn:a:b's.", b"urn:a:b'so", b"urn:a:b&amp;")]
-    [7, 10, 7]
+    >>> [end_without_closing(text, 0, len(text), CLOSES) for text in (b"urn:a:b's.", b"urn:a:b'so", b"urn:a:b.&amp;")]
+    [7, 10, 8]
     """
     depth = 0
     kept = start

@@ -111,7 +111,9 @@ def _are_one_article(one: Features, other: Features) -> bool:
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
-    """1 if only one volume is an index, or a supplement, else 0; None if one has no number, or both have a first page."""
+    """1 if the volumes differ in being an index or a supplement (an index and a supplement differ), else 0. None if one
+    has no number, or both have a first page.
+    """
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
     return float(one.part.extras != other.part.extras)
@@ -201,9 +203,7 @@ def _of_volumes(one: Features, other: Features) -> float | None:
 
 
 def _of_publishers(one: Features, other: Features) -> float | None:
-    """1 if each publisher has a word that the other lacks, else 0; None without both, or unless the pages differ by
-    over 2.
-    """
+    """1 if each publisher has a word the other lacks, else 0; None without both, or unless pages differ by over 2."""
     if not (one.publisher and other.publisher) or not _of_extents(one, other):
         return None
     return float(bool(alone(one.publisher, other.publisher) and alone(other.publisher, one.publisher)))

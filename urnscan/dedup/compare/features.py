@@ -307,10 +307,12 @@ def _languages(text: str) -> frozenset[str]:
 
 
 class Closest(NamedTuple):
-    """The most similar forms of two titles: a title may have forms with and without subtitle, leading article or part."""
+    """The most similar forms of two titles: a title may have forms with and without subtitle, leading article or part,
+    in one of its languages, or only the subtitle.
+    """
 
     similarity: float
-    """Similarity from 0 to 100; 100 is equal."""
+    """Similarity from 0 to 100; 100 is equal. It may be raised to 90 if a title has all words of the other."""
     one: str
     other: str
     """The two forms; not in the order of the titles, but of the alphabet."""

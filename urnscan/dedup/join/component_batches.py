@@ -189,8 +189,9 @@ class _Components:
         """Whether all works of a component have the same description, so that no comparison is needed."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Pairs of works in components that need no comparison (all works have the same description, and no identifier
-        is in doubt), as two arrays of places: the first work of a component, and each other work of it.
+        """Pairs of works in components that need no comparison (all works have the same description, no identifier is
+        in doubt, and no pair is never joined), as two arrays of places: the first work of a component, and each other
+        work of it.
         """
         place = np.flatnonzero(self._is_alike[self._number])
         lead = self._begins[self._number[place]]

@@ -194,7 +194,7 @@ class Edges:
     def add(self, records: Numbers, urns: pa.StringArray, are_live: Flags | None = None) -> None:
         """Append edges: numbers of records, from 0, and a canonical form or a key of each; no pair may be repeated.
         `are_live` has a flag for each edge: edges of deleted records (False) get a number, but join nothing; None: all
-        are live. Raises FatalError if there are more than `MOST` edges, or if the disk is full.
+        are live. Raises FatalError if there are more than `MOST` edges, or if the disk is full or fails.
         """
         if self.count + len(urns) > MOST:
             raise FatalError(f"more than {MOST:,} URNs and keys; split the dumps into several runs")

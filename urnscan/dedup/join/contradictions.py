@@ -46,7 +46,9 @@ class SplitComponents:
 
 
 class ComponentSplitter:
-    """Splits all components (groups of records that keys connect) into clusters of records that do not conflict."""
+    """Splits all components (groups of records that keys connect) into clusters of records that do not conflict. Works
+    of a component with too many of them are not joined.
+    """
 
     def __init__(
         self, joined: SharedEdges, component: Numbers, work: Numbers, max_cluster: int, folder: Callable[[], Path]
@@ -79,7 +81,7 @@ class ComponentSplitter:
 
     def add(self, records: Numbers, descriptions: pa.StringArray, names: pa.ListArray) -> None:
         """Add the descriptions of records, and their URNs and keys, which `clusters` compares. Records of components
-        with a single work, or with too many, are ignored. Raises FatalError if the disk is full.
+        with a single work, or with too many, are ignored. Raises FatalError if the disk is full or fails.
 
         `records`: numbers of the records among those of all dumps, from 0. `descriptions`: a text for each, from
         `description.as_text`. `names`: a list of URNs and keys for each.

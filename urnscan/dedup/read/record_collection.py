@@ -76,7 +76,7 @@ class RecordCollection:
 
     def add(self, dump: Dump, dump_number: int, batch: ReadBatch) -> None:
         """Add the records of a batch, and count them in their dump. `dump_number`: number of the dump, from 1. Raises
-        FatalError if there are too many records, or if the disk is full.
+        FatalError if there are too many records, or if the disk is full or fails.
         """
         self.occurrences += batch.counts
         self.cut += batch.cut

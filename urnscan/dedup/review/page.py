@@ -54,7 +54,9 @@ class _ExcerptFile:
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
     def keep(self, number: int, excerpt: Excerpt) -> None:
-        """Append an excerpt. `number`: a new number, from 0, below `most`. Raises FatalError if the disk is full."""
+        """Append an excerpt. `number`: a new number, from 0, below `most`. Raises FatalError if the disk is full or
+        fails.
+        """
         with as_fatal(self._name):
             start = self._file.tell()
             self._file.write(json.dumps(excerpt).encode())
@@ -95,8 +97,8 @@ def page_of(
     """Yield the bytes of the page of `--review`, in pieces; a page without records if there are none.
 
     `review` and `pairs` have collected the rows. `again` reads the records, `excerpts` prepares their text. `folder`
-    returns the folder for a temporary file. Raises FatalError if the disk is full, or if a record cannot be read again
-    or has changed; records of more than 64 KiB are not checked.
+    returns the folder for a temporary file. Raises FatalError if the disk is full or fails, or if a record cannot be
+    read again or has changed; records of more than 64 KiB are not checked.
     """
     table, candidates = review.table(), pairs.table()
     schema = REVIEW if candidates is None else PAGE

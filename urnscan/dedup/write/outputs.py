@@ -190,7 +190,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
     def complete(self, _metadata: Mapping[str, Any] | None = None) -> None:
         """Write the files to their end; they do not appear before `commit`. Ignores its argument. Raises FatalError if
-        the disk is full.
+        the disk is full or fails.
         """
         for output in self._outputs:
             output.complete()

@@ -177,7 +177,9 @@ class Body(Reader):
 
 
 def _is_chunked(head: bytes) -> bool:
-    """Whether a body that begins with `head` is chunked: the length in the first line agrees with the next bytes."""
+    """Whether a body that begins with `head` is chunked: a line end comes after as many bytes as its first line says,
+    or `head` ends before that; after the length 0 there are only trailers and line ends.
+    """
     size = _CHUNK.match(head)
     if size is None:
         return False

@@ -56,7 +56,7 @@ class Codec:
     unit: str
     """Word for a member in messages, as in the standard of the compression: member, stream or frame."""
     suffixes: tuple[str, ...]
-    """Suffixes of file names, in lower case."""
+    """Suffixes of file names, with the dot, in lower case."""
     decode: Decode | type[ZstandardFile]
     """Function that yields the unpacked bytes of a member; for Zstandard a class whose objects are such functions, as
     they store a dictionary that later frames need.

@@ -83,7 +83,8 @@ class Decoding:
     def feed(self, count: int) -> Iterator[bytes]:
         """Take the next `count` compressed bytes, fewer if the stream ends before, and yield their unpacked bytes.
 
-        Raises CutError if the buffer ends before, BrokenError for damage.
+        Raises CutError if the buffer ends before, BrokenError for damage or if more than 128 MiB of memory are needed.
+        The bytes before that are yielded first.
         """
         end = self._buffer.tell() + count
         while self._buffer.tell() < end and not self.decompressor.eof:
@@ -109,7 +110,8 @@ class Decoding:
     def finish(self) -> Iterator[bytes]:
         """Take the compressed bytes up to the end of the stream, and yield their unpacked bytes.
 
-        Raises CutError if the buffer ends before, BrokenError for damage.
+        Raises CutError if the buffer ends before, BrokenError for damage or if more than 128 MiB of memory are needed.
+        The bytes before that are yielded first.
         """
         while not self.decompressor.eof:
             yield from self.feed(_PIECE)

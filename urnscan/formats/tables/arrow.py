@@ -245,13 +245,15 @@ class _Messages:
 
 
 def _table(data: bytes, at: int) -> int:
-    """Offset in a flatbuffer (`data`) of the table to which the four bytes at offset `at` refer."""
+    """Offset in a flatbuffer (`data`) of the table to which the four bytes at offset `at` refer. Raises struct.error if
+    `data` is too short.
+    """
     return at + int(struct.unpack_from("<I", data, at)[0])
 
 
 def _field(data: bytes, table: int, number: int) -> int:
     """Offset of a field of a table in a flatbuffer; 0 without the field. `table`: offset of the table; `number`: of the
-    field, from 0.
+    field, from 0. Raises struct.error if `data` is too short.
     """
     vtable = table - struct.unpack_from("<i", data, table)[0]
     size = struct.unpack_from("<H", data, vtable)[0]
@@ -260,8 +262,8 @@ def _field(data: bytes, table: int, number: int) -> int:
 
 
 def _number(data: bytes, table: int, number: int) -> int:
-    """Value of a field of 64 bits of a table in a flatbuffer; 0 without the field. `table`: offset of the table;
-    `number`: of the field, from 0.
+    """Value of a signed field of 64 bits of a table in a flatbuffer; 0 without the field. `table`: offset of the table;
+    `number`: of the field, from 0. Raises struct.error if `data` is too short.
     """
     at = _field(data, table, number)
     return int(struct.unpack_from("<q", data, at)[0]) if at else 0

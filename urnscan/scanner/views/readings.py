@@ -311,9 +311,10 @@ def _entity(data: ByteArray, at: int, filled: int, references: References) -> tu
 
 @inner
 def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """Decode a byte that may be an escape of JSON, C, N-Triples or Python. Returns the byte, and the index after its
-    text or MORE (bytes are missing). Instead of the byte, NOTHING for a backslash at a line end, and STOP for an
-    unknown escape or one of a non-ASCII character.
+    r"""Decode a byte that may be an escape of JSON, C, N-Triples or Python. Returns the byte, and the index after its
+    text or MORE (bytes are missing). Instead of the byte, NOTHING for a backslash at a line end (CR LF or LF), and STOP
+    (perhaps with an index before the end of the text) for an escape that is unknown, of one letter (`\n`) or of a
+    non-ASCII character.
     """
     byte = int(data[at])
     if byte != BACKSLASH:

@@ -33,7 +33,7 @@ class References(NamedTuple):
     names: Vocabulary
     """The names, without `&` and `;`."""
     values: npt.NDArray[np.int16]
-    """For each name, the byte of an ASCII character; NOTHING for an invisible character; STOP for any other character.
+    """For each name, the byte of an ASCII character; NOTHING for an invisible character; STOP for any other, or two.
     """
 
 
@@ -53,12 +53,13 @@ REFERENCES = References(
 
 @inner
 def read_reference(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
-    """Decode the character reference, named or numeric, that begins with the `&` at index `at` and ends with `;`.
+    """Decode the character reference, named or numeric, of at most 34 bytes, from the `&` at index `at` to a `;`.
     Returns the ASCII character as a byte, and the index after the `;`: from `&#58;`, COLON and `at + 5`.
 
-    For an invisible character, NOTHING instead of the byte, and for any other character outside of ASCII, STOP; both
-    with the index after the `;`. If no reference begins there (also for a name that is not in `references`, the table
-    of names; case is significant): `&` and `at + 1`. If `data[:filled]` ends too early to decide: `&` and MORE.
+    For an invisible character, NOTHING instead of the byte, and for any other character outside of ASCII, or a name of
+    two characters, STOP; both with the index after the `;`. If no reference begins there (also for a name that is not
+    in `references`, the table of names; case is significant): `&` and `at + 1`. If `data[:filled]` ends too early to
+    decide: `&` and MORE.
     """
     byte = int(data[at])
     end = at + 1
