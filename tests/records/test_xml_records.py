@@ -669,6 +669,22 @@ def test_a_document_type_declaration_keeps_the_encoding():
     assert record.identifier == "M\u00fc"
 
 
+@pytest.mark.parametrize(
+    "begin",
+    [
+        '<?xml version="1.0"?><!DOCTYPE record><!-- made from <?xml version="1.0" encoding="iso-8859-1"?> -->',
+        '<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE record><?from encoding="iso-8859-1"?>',
+        '<?xml version="1.0"?><collection encoding="iso-8859-1">',
+        # Another document, which ended, and whose root element may be a record.
+        f'<?xml version="1.0" encoding="iso-8859-1"?>{marc("a")}<!DOCTYPE record>',
+        f'<?xml version="1.0" encoding="iso-8859-1"?><collection>{marc("a")}</collection><!DOCTYPE record>',
+    ],
+)
+def test_another_encoding_nearby_is_not_that_of_the_document(begin):
+    *_, record = read((begin + marc("M\u00fc")).encode())
+    assert record.identifier == "M\u00fc"
+
+
 @pytest.mark.parametrize("next_document", ["<?xml version='1.0'?>", "<!DOCTYPE collection>"])
 def test_another_document_ends_a_record(next_document):
     """Where a truncated response is followed by the next, what is open ends, and its namespaces are forgotten."""

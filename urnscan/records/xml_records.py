@@ -91,6 +91,8 @@ class XmlRecords(RunReader):
         # Pattern of the tags and the markup that decide the end of a record.
         self._marks = _NOTHING
         # Offset from which on a document type declaration is searched: the last declaration had no end.
+        # The encoding by the last XML declaration, up to the next element: a document type declaration may be between.
+        self._declared = "utf-8"
         self._doctype_from = 0
         # Bytes that were searched for the ends of records that have no end.
         self._astray = 0
@@ -220,6 +222,7 @@ class XmlRecords(RunReader):
         with the tag; otherwise None, after the element (unless empty) is opened in the scope. None also for a record of
         another kind than the first record of the dump.
         """
+        self._declared = "utf-8"
         declared = _declarations_in(tag)
         name = self._scope.expanded(tag[2], declared)
         is_loose = local(name) in LOOSE_NAMES
@@ -242,14 +245,12 @@ class XmlRecords(RunReader):
         is open.
         """
         if _DOCUMENT_BEGINS.match(buffer.data, buffer.at):
-            encoding = "utf-8" if self._scope.open else self._scope.encoding
             self._scope.clear()
-            declared = _ENCODING.search(buffer.data, buffer.at, buffer.at + _NEAR)
-            if buffer.data.startswith(b"<!", buffer.at):
-                # The XML declaration before it has declared the encoding.
-                self._scope.encoding = encoding
-            elif declared:
-                self._scope.encoding = _known_encoding(declared[1].decode())
+            if buffer.data.startswith(b"<?", buffer.at):
+                end = buffer.data.find(b"?>", buffer.at, buffer.at + _NEAR)
+                declared = _ENCODING.search(buffer.data, buffer.at, end if end >= 0 else buffer.at + _NEAR)
+                self._declared = _known_encoding(declared[1].decode()) if declared else "utf-8"
+            self._scope.encoding = self._declared
             if buffer.offset >= self._doctype_from:
                 buffer.has(_DOCTYPE_MOST)
                 doctype = _DOCTYPE.match(buffer.data, buffer.at, buffer.at + _DOCTYPE_MOST)
