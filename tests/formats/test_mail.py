@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.packed import zipped
-from urnscan.formats.buffer import Buffer
 from urnscan.formats.documents import mail
 from urnscan.formats.documents import mime as messages
-from urnscan.stores.reader import PieceReader
 
 TEXT = "Grüße, siehe urn:ex:text und " + "sehr " * 30 + "urn:ex:long\nFrom here 2020\n"
 
@@ -334,18 +332,6 @@ class TestDamage:
         assert len(rows) >= 60_000
         assert all("read as it is" in reason for reason in reasons)
         assert reasons
-
-    def test_too_large_by_its_length(self, monkeypatch):
-        """No piece of an mbox is larger than the limit, also if a Content-Length gives the end of the message."""
-        monkeypatch.setattr(mail, "_MOST", 300_000)
-        body = b"x urn:ex:b\n" * 36_000
-        large = b"From a Tue 10:00:00 2026\nContent-Length: %d\n\n%b" % (len(body), body)
-        data = large + b"\nFrom b Tue 10:00:00 2026\nSubject: urn:ex:c\n\nd\n"
-        buffer = Buffer(PieceReader(iter([data])))
-        pieces = [*iter(lambda: mail._next(buffer), b"")]
-        assert b"".join(pieces) == data
-        assert max(map(len, pieces)) == 300_001
-        assert pieces[-1].startswith(b"From b ")
 
     @pytest.mark.full
     @pytest.mark.parametrize(

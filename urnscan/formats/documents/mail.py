@@ -146,13 +146,13 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 def _next(buffer: Buffer) -> bytes:
     """Take the next message with the line `From ` before it; empty at the end, or at an error of the buffer.
 
-    Of a message over 64 MiB only the first 64 MiB and one byte are taken: the next calls return its rest, in pieces of
-    at most this size, without a line `From `.
+    A message is taken whole up to 64 MiB, and up to 128 MiB if its Content-Length gives its end. Of a longer one, the
+    first 64 MiB and one byte are taken: the next calls return its rest, without a line `From `.
     """
     data, searched = buffer.peek(_BLOCK), 0
     while True:
         if length := _announced_length(data):
-            end = min(length, _MOST + 1)
+            end = length
             break
         if match := _NEXT.search(data, searched, _MOST + 1):
             end = match.end()
