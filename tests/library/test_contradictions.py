@@ -170,6 +170,15 @@ class TestMaxCluster:
             assert found.clusters["reason"].to_pylist() == [None, None, *["max-cluster"] * 6]
         assert urnscan.deduplicate(dump, max_cluster=6).report.duplicates == 6
 
+    def test_the_largest_come_first(self, tmp_path):
+        """Of several dumps: `urnscan dedup` prints only the first five."""
+        for name, size in (("a", 6), ("b", 9)):
+            chain = [{"urn": [f"urn:{name * 3}:{at}", f"urn:{name * 3}:{at + 1}"]} for at in range(size)]
+            (tmp_path / f"{name}.jsonl").write_bytes(lines(*chain))
+        dumps = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+        report = urnscan.deduplicate(dumps, max_cluster=5, agree="none").report
+        assert report.too_large == [(f"{dumps[1]}: record 1", 9), (f"{dumps[0]}: record 1", 6)]
+
     def test_pieces_of_one_record_are_one(self, tmp_path):
         """A subject whose statements are scattered is one thing, however many pieces it has."""
         dump = make_dump("ntriples", 0, 12)

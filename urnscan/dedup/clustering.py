@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -100,14 +101,13 @@ class Components:
         messages instead of its number: `a.mrc: record 1,234`, the dump and the number in it, from 1. The given numbers
         are those among the readable records of all dumps, from 0. Raises FatalError if the disk fails.
         """
-        if not records:
-            return []
-        return [
-            (f"{dump.name}: record {rows.column('record')[record - span.start].as_py():,}", value)
-            for dump, span, rows in self.batches()
-            for record, value in records
-            if span.start <= record < span.stop
-        ]
+        numbers = sorted({record for record, _ in records})
+        names = {
+            record: f"{dump.name}: record {rows.column('record')[record - span.start].as_py():,}"
+            for dump, span, rows in (self.batches() if numbers else ())
+            for record in numbers[bisect_left(numbers, span.start) : bisect_left(numbers, span.stop)]
+        }
+        return [(names[record], value) for record, value in records]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
