@@ -376,8 +376,17 @@ class TestPolars:
         for scan in (objects["a"].urn.find, lambda: urnscan.scan_frame(objects, "a")):
             with pytest.raises(ArgumentError, match="is Object of Polars, not text"):
                 scan()
-        with pytest.raises(ArgumentError, match="is Object of Polars, not text"):
-            list(urnscan.scan_batches(objects["a"]))
+        with_text = objects.with_columns(b=polars.lit("urn:a:b"))
+        for scan in (
+            lambda: urnscan.scan_batches(objects["a"]),
+            lambda: urnscan.scan_batches(with_text, "b", keep="a"),
+        ):
+            with pytest.raises(ArgumentError, match="column 'a' is Object of Polars, not text"):
+                list(scan())
+        assert urnscan.scan_frame(with_text, "b", keep="a")["a"].to_list() == [b"urn:a:b", None]
+        # The fields of a series of structs are columns.
+        records = polars.Series("s", [{"a": "urn:a:b", "n": 1}])
+        assert [rows.num_rows for rows in urnscan.scan_batches(records, "a", keep="n")] == [1]
 
 
 @pytest.fixture

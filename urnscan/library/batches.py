@@ -30,7 +30,7 @@ Names: TypeAlias = Sequence[str | None]
 of the frame.
 """
 _WANTED = "batches must be record batches of Arrow, or a table, frame or series that gives them"
-OBJECT = "Object of Polars, not text; polars.Series(values, dtype=polars.String) makes text of a list"
+OBJECT = "Object of Polars, not text; map_elements(str, return_dtype=polars.String) makes text of it"
 """What is wrong with a column of Polars that contains objects of Python."""
 _WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 """Type whose rows Arrow cannot select -> a type for the same values."""
@@ -134,13 +134,13 @@ def selected(batches: Any, names: Names) -> Iterator[pa.RecordBatch]:  # noqa: A
     if pandas is not None and isinstance(batches, pandas.DataFrame):
         batches = _of_pandas(batches, names)
     polars = sys.modules.get("polars")
-    if polars is not None and isinstance(batches, polars.Series):
+    if polars is not None and isinstance(batches, polars.Series) and batches.dtype == polars.Object:
         batches = batches.to_frame(_name_of(batches, names))
     if polars is not None and isinstance(batches, polars.DataFrame):
         # Arrow would get the addresses of such objects in memory, as bytes.
-        column = batches.columns[indices_of(batches.columns, names)[0]]
-        if batches.schema[column] == polars.Object:
-            raise ArgumentError(f"column {column!r} is {OBJECT}")
+        for index in indices_of(batches.columns, names):
+            if batches.dtypes[index] == polars.Object:
+                raise ArgumentError(f"column {batches.columns[index]!r} is {OBJECT}")
     elif isinstance(batches, pa.Array):
         batches = pa.table([batches], names=[_name_of(batches, names)])
     if hasattr(batches, "__arrow_c_stream__"):
