@@ -394,11 +394,11 @@ class TestChecks:
             ("decision,component,source,member,record,digest\nmaybe,1,a,,1,d0\n", "line 2: decision cannot be 'maybe'"),
             (
                 "decision,component,source,member,record,digest\nkeep,1,a,,one,d0\n",
-                "line 2: record must be a number, not 'one'",
+                "line 2: record must be a number of at most 18 digits, not 'one'",
             ),
             (
                 f"decision,component,source,member,record,digest\nkeep,1,a,,{'9' * 5_000},d0\n",
-                "line 2: record must be a number, not '999",
+                "line 2: record must be a number of at most 18 digits, not '999",
             ),
             (
                 "decision,component,source,member,record,digest\nkeep,1,a,,1,d0\nremove,1,a,,1,d0\n",

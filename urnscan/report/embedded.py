@@ -30,8 +30,8 @@ COLUMNS = {
 _REPEATING = ("nid", "status", "problem", "hint", "source", "member")
 LONGEST = 400
 """Maximum number of characters of a text; a longer one is cut."""
-_LONGEST_PLACE = 2000
-"""The same for the name of a source and the address of a name at a resolver."""
+_LONGEST_SOURCE = 2000
+"""The same for the name of a source."""
 _CHOICES = 300
 """Maximum number of choices of a filter. If there are more namespaces, the choices are those with the most classes."""
 
@@ -84,8 +84,8 @@ def embed(
     `columns` has the keys of COLUMNS (`urn`, `nid`, …), `spellings` (pairs of text and count), `link` and `hint`, with
     a value for each class. `places`: the first places of each class; None without the table of occurrences. `about` has
     other values for the script, by name, among them `folder`, the common folder of all sources ("" for none), which is
-    removed from their names. Texts in `columns` and `places` of more than 400 characters, in `source` and `link` 2,000,
-    are cut.
+    removed from their names. Texts in `columns` and `places` of more than 400 characters, in `source` 2,000, are cut,
+    but not links.
     """
     # The script gets a JSON object. A column in which values repeat has its distinct values in "values", and in "at" the
     # index of the value of each row. A spelling is null if it is equal to the canonical form. A place has five numbers:
@@ -135,7 +135,7 @@ def packed(data: bytes) -> str:
 
 
 def _short(column: str, value: Any) -> Any:  # noqa: ANN401 (any value of a column)
-    return cut(value, _LONGEST_PLACE if column in ("source", "link") else LONGEST)
+    return value if column == "link" else cut(value, _LONGEST_SOURCE if column == "source" else LONGEST)
 
 
 def cut(value: Any, most: int = LONGEST) -> Any:  # noqa: ANN401 (any value of a column)

@@ -286,9 +286,10 @@ def local_name(path: str | bytes | os.PathLike[str]) -> str:
     """Return the name of an input or an output as a str, with the home folder instead of a `~` at its beginning. Raises
     ArgumentError for a value that is not a path.
     """
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise ArgumentError(f"a file must be a str or a path, not {type(path).__name__}")
-    return os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 (a Path would change URLs)
+    try:
+        return os.path.expanduser(os.fsdecode(path))  # noqa: PTH111 (a Path would change URLs)
+    except TypeError:
+        raise ArgumentError(f"a file must be a str or a path, not {type(path).__name__}") from None
 
 
 Named: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -209,7 +209,7 @@ def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Rec
     source, member, number, digest = (cells[column] for column in columns)
     # `int` raises ValueError for more than 4,300 digits.
     if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
-        raise FatalError(f"{where}: record must be a number, not {number!r:.80}")
+        raise FatalError(f"{where}: record must be a number of at most 18 digits, not {number!r:.80}")
     return Record((source, member), int(number), digest)
 
 
