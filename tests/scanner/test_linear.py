@@ -204,6 +204,8 @@ MADE = {
     "records.tagged:name_fields": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:field": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:tagged": "of the layouts, whose patterns are tried as those of modules are",
+    "records.tagged:_once": "a tag, and the rest of its line",
+    "records.tagged:_inside": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:bound": "of the layouts, whose patterns are tried as those of modules are",
     "records.tagged:first_line": "of the layouts, whose patterns are tried as those of modules are",
     "records.xml_records:_read_start_tag": "the name of an element, and what ends it",
