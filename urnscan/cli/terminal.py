@@ -173,12 +173,12 @@ def say_counts(parts: Sequence[str], seconds: float, written: Sequence[str], fai
 def say_hints(
     counts: Readings, *, untrimmed: int | None = None, joinable: int | None = None, has_rejects: bool = False
 ) -> None:
-    """Print how many occurrences and classes other options would change, a line for each option that would change any.
-    `counts` is the report of the run.
+    """Print on standard error how many occurrences and classes other options would change; nothing for an option that
+    would not change any. `counts` is the report of the run.
 
-    `untrimmed` is the number of classes that fit their namespaces only after `--trim`, `joinable` how many fewer
-    classes `--equivalence namespace` would make; None: unknown, no line. `has_rejects`: the run lists rejects, so it
-    has no line about names that are cut short.
+    `untrimmed`: number of classes that fit their namespaces only after `--trim`, which the line about `--trim` adds;
+    `joinable`: how many fewer classes `--equivalence namespace` would make, a line. 0 or None (unknown): not mentioned.
+    `has_rejects`: the run lists rejects, so no line is about names that are cut short.
     """
     for line in hints(
         counts, option, "urnscan --rejects FILE", untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects

@@ -21,8 +21,8 @@ _DTYPES = {pa.uint8(): np.uint8, pa.uint16(): np.uint16, pa.int32(): np.int32, p
 
 
 def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
-    """The bytes and offsets of a column of strings, read-only and not copied: string i is
-    `data[offsets[i]:offsets[i + 1]]`. The string of a null has no meaning.
+    """The bytes and offsets of a column of strings, read-only and not copied: string i is `data[offsets[i]:offsets[i +
+    1]]`; there is one offset more than strings. The string of a null has no meaning.
     """
     _, offsets, data = column.buffers()
     return (
@@ -33,7 +33,7 @@ def byte_strings(column: pa.StringArray) -> tuple[ByteArray, Offsets]:
 
 def string_array(data: ByteArray, offsets: Offsets) -> pa.StringArray:
     """A column of strings without nulls, not copied: string i is `data[offsets[i]:offsets[i + 1]]` (UTF-8, which is not
-    checked). The arrays must not change afterwards.
+    checked); `offsets` has one item more than strings. The arrays must not change afterwards.
     """
     return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
 

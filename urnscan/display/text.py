@@ -203,7 +203,7 @@ def _sentence(hint: _Hint, count: int | None, option: str = "") -> str:
 def html_table(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """HTML table with a row for each of `rows` (at least one) below the column names. Numbers are aligned right, with
     thousands separators, and so are the names above numbers in the first row; a float has one decimal; None is an empty
-    cell. Texts are escaped, and items of a list or tuple separated by commas.
+    cell. Names and texts are escaped, and items of a list or tuple separated by commas.
     """
     sides = [_RIGHT if type(value) in (int, float) else _LEFT for value in rows[0]]
     head = "".join(f"<th {side}>{html_text(name)}</th>" for name, side in zip(names, sides, strict=True))

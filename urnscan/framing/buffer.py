@@ -34,7 +34,8 @@ class Buffer:
 
     def __init__(self, read_into: Callable[[memoryview], int]) -> None:
         """`read_into`: writes the next bytes of the text to the front of a memoryview of 4 MiB, and returns their
-        number, 0 at the end of the text; may raise SourceError.
+        number, 0 at the end of the text. It may raise SourceError: the text then seems to end, and the error is in
+        `error`.
         """
         self.data = b""
         """Bytes that are in memory; replaced when more are read."""

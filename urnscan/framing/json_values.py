@@ -193,7 +193,8 @@ class JsonValues:
         """Take the rest of the objects around an array, after its bracket, up to their last closing bracket: `_around`
         becomes 0.
 
-        False if another page comes before it (`_around` becomes 0) or the text ends: then takes the bytes before that.
+        False if another page comes before it (takes the bytes before the page; `_around` becomes 0), or if the text
+        ends before it (takes all bytes; `_around` stays above 0).
         """
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)

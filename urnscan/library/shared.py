@@ -73,8 +73,8 @@ def _failure_line(failure: SourceError) -> str:
 
 
 def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Table:
-    """Return a table of the schema with the rows of the batches (no rows without batches), and with the metadata of a
-    run as JSON under the key `urnscan` of the metadata of the schema.
+    """Return a table of the schema with the rows of the batches (no rows without batches). Its metadata, which replace
+    those of the schema, are the metadata of a run as JSON under the key `urnscan`, and the entries that pandas reads.
 
     Columns of the batches may be dictionary-encoded, even if the columns of the schema are not.
     """

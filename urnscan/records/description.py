@@ -99,18 +99,21 @@ _BETWEEN = "\x1e"
 @dataclasses.dataclass(frozen=True, slots=True)
 class Row:
     """A row of `descriptions.toml`: a field of a format, the aspect of the work that the field describes, and the
-    conditions under which it does. An empty value or None sets no condition.
+    conditions under which it does. `at`, `kinds` and `unless`, if empty or None, set no condition.
     """
 
     order: int
-    """Number, from 0, of the row in the table of the format. If several rows of an aspect apply, the first row counts.
+    """Number, from 0, of the row in the table of the format. Of the rows of an aspect that find a value in a record,
+    usually the first one counts; for the aspect `format`, the first one of each axis (`axes`).
     """
     aspect: str
     """Name of an attribute of Description, or of a part of one (`subtitle`, `article`, `start`)."""
     field: str
     """Name of the field: a tag, a path of elements, or the name of a value."""
     parts: str = ""
-    """Codes of the subfields whose values count, such as `ab`; empty for a field without subfields."""
+    """Codes of the subfields whose values count, such as `ab`; empty for a field without subfields (in a field with
+    subfields, a row without codes finds nothing).
+    """
     at: tuple[int, int] | None = None
     """Start and end (exclusive), from 0, of the characters of the text that count; None: all."""
     kinds: str = ""
@@ -124,7 +127,9 @@ class Row:
     codes: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """Code in the field (case counts) -> its meaning; other codes have no meaning."""
     words: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    """Pattern, in lower case, to search in the text in any case -> its meaning."""
+    """Regular expression, in lower case, to search in the text in any case -> its meaning; if several match, all
+    meanings count. Not used if there are `codes`.
+    """
 
     def meaning(self, text: str) -> str:
         """Return what a value of the field says about the format of the work (`book online`): words of `axes()` with
@@ -235,7 +240,8 @@ def _type(text: str) -> str:
 
 def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statement]:
     """Yield the statements about a work that a field with a single value, `text`, makes: a pair (row, text) for each of
-    `rows` (the rows of this field) that applies. Of the text only the characters that count (`Row.at`) are in the pair.
+    `rows` (the rows of this field) that applies. In the pair are only the characters of the text that count (`Row.at`),
+    which may be none.
 
     `kind`: type of the record (byte 6 of a MARC leader), or empty. A row with `kinds` applies only to these types.
     """
@@ -252,7 +258,8 @@ def of_subfields(
     between them, with controls around a leading article, and cut to the characters that count (`Row.at`).
 
     `subfields` are pairs of code and value; `second` is the second indicator, the length of a leading article in some
-    fields; `kind` as in `of_text`.
+    fields; `kind` is the type of the record (byte 6 of a MARC leader), or empty: a row with `kinds` applies only to
+    these types.
     """
     for row in rows:
         if row.kinds and not (kind and kind in row.kinds):

@@ -56,8 +56,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
     """Whether a dump is JSON Lines, a value in each line (`lines` is True), or JSON in another layout (`lines` is
-    False), by its first bytes and its file name (in lower case). An array of numbers is neither, except in a file with
-    the name of JSON Lines. None: more bytes are needed.
+    False), by its first bytes and its file name (in lower case). An array of numbers or other scalars is neither; in a
+    file with the name of JSON Lines, it is JSON Lines. None: more bytes are needed.
     """
     try:
         in_lines = are_lines(head, name, find_array)

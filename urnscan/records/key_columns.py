@@ -224,8 +224,8 @@ class KeyColumns:
         yield from self._of_names(names, *sources.values())
 
     def of_bytes(self, records: Sequence[bytes]) -> Texts:
-        """Return a key for each record, in order: `octets:` and a hash (BLAKE2b, 12 bytes in hexadecimal digits) of its
-        bytes, without the white space around them.
+        """Return a key for each record, in order (numbered from 0): `octets:` and a hash (BLAKE2b, 12 bytes in
+        hexadecimal digits) of its bytes, without the white space around them.
         """
         digests = [blake2b(data.strip(), digest_size=_DIGEST).hexdigest() for data in records]
         return _last(np.arange(len(records)), text_array([f"{BYTES}:{digest}" for digest in digests]))
@@ -251,7 +251,7 @@ class KeyColumns:
 
     def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Texts:
         """The keys in `texts[row]`, by the spellings of a scheme; none if keys of the scheme are not read. `row` has
-        numbers of records, and `texts` a value for each record.
+        numbers of records, and `texts` a value for each record: a text may give several keys, a null gives none.
         """
         spellings = self._reader.of_scheme(scheme)
         if spellings is None:

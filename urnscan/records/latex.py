@@ -49,9 +49,9 @@ _STYLE = re.compile(
 
 
 def without_commands(data: bytes) -> bytes:
-    r"""Return bytes of BibTeX with letters in UTF-8 instead of commands of LaTeX for letters and accents, with `-`
-    instead of commands for dashes, and without commands for the style of the text. Other commands remain, and braces
-    that are not a part of a command.
+    r"""Return bytes of BibTeX with letters in UTF-8 instead of the usual commands of LaTeX for letters and accents,
+    with `-` instead of commands for dashes, and without commands for the style of the text (`\emph{x}` -> `{x}`). Other
+    commands remain, and braces that are not a part of a replaced command.
 
     >>> without_commands(rb"Ne{\v c}as, {\it in vitro}, Ro\c{s}u, \'Elan, Stra{\ss}e").decode()
     'Ne{č}as, {in vitro}, Roşu, Élan, Stra{ß}e'

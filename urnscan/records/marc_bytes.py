@@ -28,7 +28,8 @@ def split_field(field: bytes, read: Callable[[bytes], str] = decoded) -> tuple[s
 
 def pack_field(name: str, text: str) -> bytes:
     """Return a field as bytes, in UTF-8, that can be appended to a packed description of MARC (which `unpack_marc`
-    reads). `name`: name of the field in `descriptions.toml`. Controls of MARC in `text` become tabs.
+    reads). `name`: a value of `field` in `descriptions.toml`, such as `OAI-datestamp`; `unpack_marc` ignores others.
+    The bytes 1B, 1E and 1F in `text`, controls of MARC, become tabs.
     """
     return f"\x1e{name}\x1e{text.translate(MARKS)}".encode("utf-8", "replace")
 

@@ -141,10 +141,12 @@ def _rows_of(fields: Mapping[str, tuple[_Row, ...]], written_name: str) -> tuple
 
 @functools.lru_cache(maxsize=1 << 12)
 def _spellings(name: str) -> tuple[str, ...]:
-    """The forms in which a table may contain `name`, folded (`_fold`), the closest first.
+    """The names, folded (`_fold`) and the closest first, under which a table (`fields.toml`, `descriptions.toml`) may
+    have the row for `name`, a name as a record spells it.
 
-    Later forms leave out a language or a suffix of an index at the end (`title_en`, `dc.title[en_US]`, `title_full`),
-    an envelope at the start (`metadata.title`, `Document Title`), or a plural `s`.
+    No form has a language in square brackets (`dc.title[en_US]`). Later forms leave out a language or a suffix of an
+    index at the end (`title_en`, `title_full`), an envelope at the start (`metadata.title`, `Document Title`), or a
+    plural `s`; also several of these.
     """
     name = _LANGUAGE.sub("", name)
     without = _SUFFIX.sub("", name)

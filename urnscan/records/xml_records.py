@@ -183,8 +183,9 @@ class XmlRecords(RunReader):
 
     @property
     def kind_if_empty(self) -> Kind | None:
-        """For a document without records: the kind of records that its elements show (MODS for `<modsCollection/>`).
-        None if a record was found, if an element is still open, or if no element shows a kind.
+        """To be read at the end of a document: the kind of records that its elements show (MODS for
+        `<modsCollection/>`), the first one. None if a record was found, if an element is still open, or if no element
+        shows a kind.
         """
         return None if self._kind or self._scope.open else self._empty
 

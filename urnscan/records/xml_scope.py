@@ -65,10 +65,10 @@ class Scope:
 
     def expanded(self, name: bytes, *declared: Mapping[bytes, bytes]) -> str:
         """Return the name of an element with its namespace: `a:record` -> `{http://…}record`. A name without a prefix
-        is in the default namespace. Without a namespace, the result is `record`.
+        is in the default namespace. Without a namespace, and for a prefix that is not declared, the result is `record`.
 
-        `declared` has declarations (prefix -> namespace in quotes) in addition to those of open elements, the innermost
-        first.
+        `declared` has declarations of elements inside the open ones, the innermost first; they count before those of
+        the open elements. Each maps a prefix, b"" for the default namespace, to a namespace in quotes.
         """
         prefix, _, local_name = name.rpartition(b":")
         uri = next((names[prefix] for names in declared if prefix in names), None) or self._uri(prefix) or b'""'

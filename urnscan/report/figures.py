@@ -229,8 +229,10 @@ def _of_each(counts: Numbers) -> int:
 
 
 def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Sequence[Any]]:
-    """The columns of the classes in the page (name -> a value for each class), with spellings, links to resolvers, and
-    hints. `table`: the rows of these classes. `syntax`: that of the scan; an unknown one counts as `rfc2141`.
+    """The columns of the classes in the page (name -> a value for each class): those of `COLUMNS`; `spellings` (pairs
+    of text and count, at most 20 a class); `link` (address at a resolver, or None); `hint` (the correct check digit in
+    words, or empty). `table`: the rows of these classes. `syntax`: that of the scan; an unknown one counts as
+    `rfc2141`.
     """
     most = _of_each(table["spelling_count"].to_numpy())
     columns = {name: table[column].to_pylist() for name, column in COLUMNS.items()}

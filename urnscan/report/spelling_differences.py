@@ -29,8 +29,8 @@ class SpellingPart(NamedTuple):
 
 
 def differences(canonical: str, spelling: str) -> list[SpellingPart]:
-    """Split a spelling into parts that are equal to the canonical form or differ, in order. Both texts are compared
-    without regard to case, then each part with case.
+    """Split a spelling into parts (`SpellingPart`) that are equal to the canonical form or differ, in order. Both texts
+    are compared without regard to the case of ASCII letters, then each part with case.
 
     >>> [(part.text, part.kind) for part in differences("urn:isbn:0395", "URN:isbn:0-395")]
     [('URN', 'other'), (':isbn:0', 'same'), ('-', 'other'), ('395', 'same')]

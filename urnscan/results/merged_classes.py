@@ -61,8 +61,10 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
 def _merge_several(
     rows: pa.RecordBatch, heads: RowNumbers, several: Integers, parts: pa.RecordBatch, starts: Integers
 ) -> Merged:
-    """Merge all classes, of which each has its first row in `rows` at an index in `heads`. The classes at the indices
-    `several` of `heads` have several rows: `parts`, class by class, each from an index in `starts` on.
+    """Merge the rows of each class to one: counts are added, spellings and problems combined, other columns are those
+    of the first row. `heads`: the index in `rows` of the first row of each class, sorted by `urn`. `several`: the
+    indices in `heads` of the classes with several rows. `parts`: all rows of these, class by class; `starts`: the index
+    in `parts` of the first row of each.
     """
     spellings = _group_spellings(parts)
     listed, counted = numbers(spellings.column("spelling_count")), numbers(parts.column("spelling_count"))

@@ -13,12 +13,12 @@ _LEAD = 0x81
 
 @inlined
 def is_in_word(data: ByteArray, start: int) -> bool:
-    """Whether the byte before index `start` of `data` is a letter or digit of a word, so that no URN begins there.
-    False for index 0.
+    """Whether the byte before index `start` of `data` is an ASCII letter or digit of a word, so that no URN begins
+    there. False for index 0.
 
     Three kinds of letters and digits do not count: a subfield code of MARC (after the byte 0x1F, `$$`, `‡` or `ǂ`), the
-    end of an escape sequence of ISO 2022 such as `ESC ( B`, and the end of an encoded ASCII character that is not a
-    letter or digit, such as `%22`.
+    byte after `ESC (` (an escape sequence of ISO 2022), and the end of a percent-encoded ASCII character that is not a
+    letter or digit, such as `%22`. Other encodings (`=3D`) and escape sequences (`ESC ) B`) count.
     """
     return start > 0 and is_alnum(data[start - 1]) and not _ends_sign(data, start)
 

@@ -122,8 +122,8 @@ def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
 def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
     """Whether `rest`, the text after an ampersand that follows a URN, continues a name.
 
-    It does if it begins with a character of names, and neither with another URN nor with a character reference
-    (`amp;`).
+    It does if it begins with a character of names except `#`, and neither with another URN nor with what looks like a
+    character reference (letters and digits, and `;`).
     """
     if len(rest) > 3 and is_scheme(rest, 0):
         return False

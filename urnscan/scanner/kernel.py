@@ -315,8 +315,8 @@ def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: 
 
 @inlined
 def _add_canonical(data: ByteArray, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
-    """Append the lexical canonical form of `data[start:end]`: `urn:` and the NID in lower case, the hex digits of every
-    %HH in upper case.
+    """Append the lexical canonical form of `data[start:end]`: `urn:` and the NID (before index `colon`) in lower case,
+    the hex digits of every %HH in upper case.
     """
     used = state[CANONICAL_USED]
     canonical = columns.canonical[used : used + end - start]

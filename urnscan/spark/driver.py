@@ -271,7 +271,10 @@ def _scan(
     arguments: Mapping[str, Any],
     tables: Collection[str],
 ) -> Scan:
-    """Scan an input or several inputs, with the arguments of a public function. Raises FatalError and ArgumentError."""
+    """Scan inputs, with `arguments`: those of a public function by name; names that are not options are ignored.
+    `tables`: names of the tables to make. Inputs are read when a table is used; with `strict` now. Raises
+    ArgumentError, and FatalError (with `strict`, also if an input fails).
+    """
     (scan_options,) = read_options(arguments, Options)
     names = named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
     result = scan_inputs(spark, names, ScanRequest(scan_options, frozenset(tables)))
@@ -371,9 +374,8 @@ def scan_inputs(
     spark: SparkSession, inputs: Sequence[Argument], request: ScanRequest, outputs: Collection[str] = ()
 ) -> Scan:
     """Return a `Scan` of inputs, which are found now and read when a table is used. If classes are requested and the
-    inputs have 128 MiB or more, some first bytes are read now. Outputs in a folder of inputs are skipped. Raises
-    FatalError for standard input, for an output that is named as an input or that urnscan did not write, and for an
-    unreadable list of inputs.
+    inputs have 128 MiB or more, first bytes are read now. Outputs in a folder of inputs are skipped. FatalError is
+    raised for standard input, an output named as an input or not written by urnscan, and an unreadable list of inputs.
     """
     from pyspark import StorageLevel  # noqa: PLC0415
 

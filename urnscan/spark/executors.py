@@ -60,7 +60,9 @@ class ScanRequest:
     sizes: Sizes = SIZES
     """Sizes of tasks, in bytes."""
     sample_step: int = SAMPLE_STEP
-    """One row in so many gives its key (canonical form) to the sample of keys."""
+    """One in so many rows of counted spellings gives its key (canonical form) to the sample by which ranges of keys are
+    chosen.
+    """
     folder: str = field(default_factory=os.getcwd)
     """The current folder of the driver, to which relative paths of inputs refer."""
 
@@ -111,8 +113,8 @@ def scan_tasks(
 
 
 def _prepare(folder: str) -> None:
-    """Prepare this process: change to `folder`, that of the driver, if it exists here, and exclude loaded modules from
-    `gc.collect`.
+    """Prepare this process: change to `folder`, that of the driver, if it exists here, and, at the first call, exclude
+    all objects, such as modules, from `gc.collect`.
     """
     # Without the folder, each input at a relative path fails.
     with contextlib.suppress(OSError):
@@ -186,8 +188,8 @@ class _PendingRows:
 
 
 class _PartialSums:
-    """Adds up the rows of the tasks of a partition, splits them by ranges of keys (canonical forms), and makes a sample
-    of the keys: `sample`, complete after `end`.
+    """Adds up the rows of the tasks of a partition, splits them by ranges of keys (canonical forms), and makes
+    `sample`, which is complete after `end`, of the keys of one in `sample_step` rows of the sums.
     """
 
     def __init__(self, sample_step: int, ranges: Ranges) -> None:

@@ -34,12 +34,13 @@ _QUIET = Path(__file__).with_name("log4j2.properties")
 
 @contextlib.contextmanager
 def session(master: str | None, *, show_progress: bool) -> Iterator[SparkSession]:
-    """Context with a Spark session: Spark is started, and stopped at the end; an active session is used and not
-    stopped.
+    """Context with a Spark session: Spark is started, and stopped at the end; a session that is active in this thread
+    is used and not stopped.
 
     Spark is configured by `spark-submit` or the environment. `master` replaces the master that is configured there;
-    None: the configured master is used. For an active session, both parameters have no effect. Raises FatalError if
-    pyspark or Java is missing, or if Spark does not start.
+    None: the configured master, or `local[*]` without one. `show_progress`: whether Spark prints its progress bar. For
+    an active session, both parameters have no effect. Raises FatalError if pyspark or Java is missing, or if Spark does
+    not start.
     """
     try:
         from pyspark.sql import SparkSession  # noqa: PLC0415

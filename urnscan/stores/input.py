@@ -168,7 +168,7 @@ def one_by_one(inputs: "Iterable[Listed | Input | SourceError]") -> "Iterator[In
 
 
 def name_of(path: str) -> str:
-    r"""Name for messages and tables of the input at a path: the path, with `\xff` for a byte that is not UTF-8."""
+    r"""Name for messages and tables of the input at a path: the path, with `\xfe` for the byte FE if it is not UTF-8."""
     return _shown(os.fsencode(path))
 
 

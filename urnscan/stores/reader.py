@@ -31,7 +31,8 @@ class Reader(Protocol):
     def reopen(self) -> io.BufferedIOBase | None:
         """Open a seekable file with all bytes of this reader; None if impossible, as for a pipe.
 
-        The caller closes the file. Its `name` is a path if the bytes are a file of this machine. Raises SourceError.
+        The caller closes the file. `path_of_file` returns its path, if the bytes are a file of this machine. Raises
+        SourceError.
         """
         return None
 
@@ -146,8 +147,8 @@ def path_of(reader: Reader) -> str | None:
 
 
 def path_of_file(file: io.BufferedIOBase) -> str | None:
-    """Path of an open file of this machine that was opened by its path; None for another file object, such as an object
-    in a store.
+    """Path of an open file of this machine that was opened for reading by its path (a str); None for another file
+    object, such as an object in a store.
     """
     if isinstance(file, io.BufferedReader) and isinstance(file.raw, io.FileIO) and isinstance(file.name, str):
         return file.name

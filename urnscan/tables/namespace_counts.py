@@ -37,8 +37,8 @@ class NamespaceCounts:
         self._nids_of_source: set[str] = set()
 
     def add_classes(self, rows: pa.RecordBatch) -> None:
-        """Count by namespace the classes in `rows` (schema CODED_CLASSES: one row per class), those of them whose
-        `valid` is false, and the occurrences in them (the sum of `occurrence_count`).
+        """Count by namespace the classes in `rows` (schema CODED_CLASSES: one row per class), the occurrences in all of
+        them (the sum of `occurrence_count`), and the classes whose `valid` is false (null does not count).
         """
         nid = rows.column("nid")
         nids, indices = nid.dictionary.to_pylist(), numbers(nid.indices)

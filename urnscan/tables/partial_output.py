@@ -19,7 +19,7 @@ _REPEATING = "occurrence_count sources first_source last_source first_member sou
 
 class PartialOutput(ParquetOutput):
     """A file with the partial result of a run, for a later `urnscan merge`: an output in Parquet with rows of the
-    schema NAMED_PARTIAL (one row per spelling of a class, with its counts).
+    schema NAMED_PARTIAL (one row per spelling of a class; its first row also has the sources of the class).
     """
 
     def __init__(

@@ -39,8 +39,9 @@ _NULLABLE = (
 
 
 def type_of(name: str) -> pa.DataType | None:
-    """The Arrow type of the columns with this name in the tables; int64 for any integer type, and the type of the values
-    for a dictionary. None if no table has such a column.
+    """The Arrow type of the columns with this name in the tables; int64 for any integer type, and the type of the
+    values for a dictionary. None for other names, and for columns that only the tables of candidates and of differences
+    have: `similarity`, `change`, `changes`, and `other_…` except `other_keys`.
     """
     kind = _TYPES.get(name)
     if kind is None or not pa.types.is_integer(kind):

@@ -155,8 +155,9 @@ def _other_numbers(one: Features, other: Features) -> float:
 
 
 def _have_same_numbers(one: str, other: str) -> bool:
-    """Whether two titles, in lower case without punctuation, have the same numbers, also within words (`CO2`), with or
-    without spaces: `10(6)`, `106`.
+    """Whether two titles, in lower case without punctuation, have the same numbers in the same order: digits, also
+    within words (`co2`), with or without spaces (`10 6`, `106`); Roman numbers, number words, and single letters as in
+    `part b` (`numbers_in`). `faust ii` is not `faust i`, `level two` is `level 2`. True if neither has any.
     """
     # U.S., US
     if one.replace(" ", "") == other.replace(" ", ""):

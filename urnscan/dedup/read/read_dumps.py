@@ -262,7 +262,7 @@ class _DumpReader:
 
     def _fail(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
         """Report a failure after all earlier batches. `place`, `name`: number of the input, from 0, and its name.
-        `is_part`: the failure is not reported if the one before in this input has the same text. Raises FatalError for
-        a failure that ends the run.
+        `is_part`: the failure is not reported if the one before in this input has the same text. For a failure that
+        ends the run, this or a later call raises FatalError.
         """
         self.order.call(partial(self.failures.add, place, name, error, is_part=is_part))

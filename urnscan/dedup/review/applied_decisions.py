@@ -293,8 +293,9 @@ class AppliedDecisions:
                 foes[one][foe] = foes[foe][one] = row
 
     def _of_groups(self, decisions: Iterable[Decision], known: DecidedRecords) -> Iterator[list[int]]:
-        """Yield groups, of at least two works, that people decided are the same; groups with a common work are one
-        group. A group of one work is refused, and left to the rules.
+        """Yield groups, of at least two works (their numbers), that people decided are the same: TOGETHER in rows of
+        one table and component (pairs do not count). Groups with a common work are one group. A group of one work is
+        added to `refused` during the iteration, its decision is taken back, and the rules decide.
         """
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         missing: dict[tuple[str, str], list[Row]] = defaultdict(list)

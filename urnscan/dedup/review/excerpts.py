@@ -32,9 +32,9 @@ class Excerpt(NamedTuple):
     text: str
     """The first characters of the record, at most 3,000, as the format shows a record to people."""
     rest: int
-    """Bytes of the record that are left out."""
+    """About how many bytes of the record are left out."""
     spellings: list[tuple[str, str]]
-    """URNs and keys in the record: how each is written there, and its canonical form."""
+    """URNs and keys in the first 64 KiB of the record: how each is written there, and its canonical form."""
 
 
 class Beginning(NamedTuple):

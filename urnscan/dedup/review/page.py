@@ -128,7 +128,9 @@ def page_of(
 
 
 def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of a schema, in its order; those that `rows` lacks are null, further ones are left out."""
+    """The columns of a schema, in its order and with its types; those that `rows` lacks are null, further ones are left
+    out.
+    """
     columns = [
         rows.column(field.name) if field.name in rows.schema.names else pa.nulls(len(rows), field.type)
         for field in schema

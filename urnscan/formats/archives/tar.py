@@ -135,7 +135,8 @@ class _TarMembers:
     def _next(self) -> Iterator[Member | SourceError]:
         """Read the next header, and yield its member or error, if any; after damage, search for a header instead.
 
-        Raises SourceError for a damaged or truncated header. Sets `_ended` at the end.
+        Raises SourceError for damage and for an archive that ends too early; LimitError; and the errors of the reader.
+        Sets `_ended` at the end.
         """
         source = self._source
         if self._searching or source.damage:

@@ -87,7 +87,7 @@ class UsualFiles:
 
 def name_of(block: bytes) -> str:
     r"""The name of a file in its tar header `block` (512 bytes), with the name prefix of ustar, if there is one:
-    `prefix/name`. Bytes that are not UTF-8 are escaped as `\xff`.
+    `prefix/name`. Bytes that are not UTF-8 are escaped: `\xfe` for the byte FE.
     """
     name, front = block[:_NAME].split(b"\0", 1)[0], block[_FRONT:_FRONT_END].split(b"\0", 1)[0]
     if front and not block.startswith(GNU_MAGIC, MAGIC_AT):

@@ -264,8 +264,8 @@ def _is_continuation(fields: _Fields) -> bool:
 
 
 def _is_http(fields: _Fields) -> bool:
-    """Whether a record contains an HTTP message: by Content-Type or, without one, by WARC-Type (response, request,
-    revisit).
+    """Whether a record contains an HTTP message: by Content-Type (`application/http…`) or, if it is missing or empty,
+    by WARC-Type (response, request, revisit).
     """
     content_type = fields.get(b"content-type")
     if content_type:

@@ -245,15 +245,16 @@ class _Messages:
 
 
 def _table(data: bytes, at: int) -> int:
-    """Offset in a flatbuffer (`data`) of the table to which the four bytes at offset `at` refer. Raises struct.error if
-    `data` is too short.
+    """Index in `data`, the bytes of a flatbuffer, of the table to which the four bytes at index `at` refer. Raises
+    struct.error if `data` is too short.
     """
     return at + int(struct.unpack_from("<I", data, at)[0])
 
 
 def _field(data: bytes, table: int, number: int) -> int:
-    """Offset of a field of a table in a flatbuffer; 0 without the field. `table`: offset of the table; `number`: of the
-    field, from 0. Raises struct.error if `data` is too short.
+    """Index in `data`, the bytes of a flatbuffer, of a field of a table: of its value, or of the reference to a string,
+    vector or table (which `_table` follows); 0 without the field. `table`: index of the table in `data`; `number`: of
+    the field, from 0. Raises struct.error if an offset leads outside of `data`.
     """
     vtable = table - struct.unpack_from("<i", data, table)[0]
     size = struct.unpack_from("<H", data, vtable)[0]

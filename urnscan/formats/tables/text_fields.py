@@ -154,13 +154,13 @@ class _Text:
         named: Callable[[_Record, int], PlacedValues],
         several: Callable[[int], tuple[int, PlacedValues | None]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
-        """Yield the values of all records as `Values`, and errors. Raises SourceError if the rest cannot be read, and
-        LimitError.
+        """Yield the values of all records as `Values`, and errors. After damage, which is yielded as an error, reading
+        goes on. Raises SourceError if the rest cannot be read, and LimitError.
 
-        `read` yields the records in the buffer. `named` returns the values of a record and their places, given the
-        record and its number. `several`, which is called after a whole record, may take further records from the buffer
-        at once, given the number of the first; it returns their number and their values, or (0, None) if `read` must go
-        on.
+        `read` yields the records in the buffer. `named` returns the values of a record, also of a row with a fault, and
+        their places, given the record and its number, from 0. `several`, given the number of the next record, may take
+        further records from the buffer at once; it returns how many it took, and their values. It is called after each
+        whole record, again and again until it returns (0, None).
         """
         yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()

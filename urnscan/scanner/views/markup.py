@@ -69,9 +69,8 @@ _PHRASE, _CLOSES, _OPENS, _REOPENS, _RESTYLES = 1, 2, 4, 8, 16
 
 SLOTS = 3
 WRAPPER, DEPTH, DOUBT = range(SLOTS)
-"""Slots of the state of a reading. WRAPPER: the index of the tag directly before the name while its element is open,
-else -1. DEPTH: the number of open elements that began in the name; negative if elements that began earlier were closed.
-DOUBT: whether the end of the name is in doubt.
+"""Slots of `state`. WRAPPER: index of the tag directly before the name while its element is open, else -1. DEPTH: number
+of open elements that began in the name; negative if earlier ones were closed. DOUBT: whether its end is in doubt.
 """
 
 
@@ -151,14 +150,15 @@ def step_over_markup(
 
 
 class _Gap(NamedTuple):
-    """A gap: the markup between two bytes of a name. `tags` has bits for its tags, `end` is the index after it."""
+    """A gap: the markup between two bytes of a name. `tags` has bits for its tags (_PHRASE to _RESTYLES), `end` is the
+    index after it, `byte` the byte after it (or STOP), `after` the end of the text that represents `byte` (or MORE),
+    `depth` the slot DEPTH after the gap. `begins_another`: whether `urn:` or a URL, another name, begins after the gap.
+    """
 
     tags: int
     end: int
     byte: int
-    """The byte after the gap, or STOP."""
     after: int
-    """The end of the text that represents `byte`, or MORE."""
     depth: int
     begins_another: bool
 

@@ -106,7 +106,6 @@ def hunt(
     block: Block, end: int, literal: tuple[Integers, Integers], state: Integers, plan: Plan, windows: Windows
 ) -> int:
     """Search a block for hidden URNs from index `state[AT]` to `end`, and append a window (decoded copy) for each.
-
     Returns DONE at `end`; FULL if the windows have no more room; OPEN if bytes after the block are needed; ASK if the
     caller must decide by `wraps.read_on` whether a URN goes on after a line end. After these three the caller acts, and
     calls again. Changes `state` and `windows`. The bytes of the block after `end` are only look-ahead. `literal` has
@@ -173,7 +172,10 @@ def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tup
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    """Whether a reading may find more than a literal match that the byte `stop` ended."""
+    r"""Whether a reading must be tried at a literal match: `stop`, the byte that ended the match (`_stop`; 0 at the end
+    of the bytes), may begin what a reading that is on decodes: `\` an escape, `&` a reference, `<` markup, white space,
+    a control or a byte beyond ASCII a line break. Percent-encoding is not tested here.
+    """
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
         or (plan.readings[ENTITIES] and stop == AMPERSAND)
@@ -265,10 +267,8 @@ def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Pl
 
 @inner
 def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, windows: Windows) -> tuple[int, bool]:
-    """Decode a candidate into the windows. `places` are the index of the candidate in the text, and its index in the
-    windows.
-
-    Returns the end of the URN in the windows, _NONE (no URN) or _OPEN (MORE); and whether it is cut at `max_length`.
+    """Decode a candidate into the windows. `places`: its index in the text, and in the windows. Returns the end of the
+    URN in the windows, _NONE (no URN) or _OPEN (MORE); and whether it is cut at `max_length`.
     """
     data, _, final = block
     start, begin = places
@@ -330,11 +330,9 @@ def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
 def _read(
     reading: int, block: Block, places: tuple[int, int], window: tuple[int, int, int], plan: Plan, windows: Windows
 ) -> tuple[int, int, int]:
-    """Decode more bytes into a window. Returns the indices reached in the text and in the window, and a status.
-
-    `places` are the index in the text where the URN begins, and the index where decoding continues. `window` has the
-    start of the window, its end so far, and its maximum length. The status is DONE if no byte of a URN follows, OPEN if
-    the block ended, FULL if the window is full.
+    """Decode more bytes into a window. `places`: the index in the text where the URN begins, and where decoding
+    continues. `window`: its start, its end so far, and its maximum length. Returns the indices reached in the text and
+    in the window, and a status: DONE (no byte of a URN follows), OPEN (the block ended) or FULL (the window is full).
     """
     start, at = places
     begin, used, room = window
@@ -377,7 +375,9 @@ def _is_urn_byte(byte: int, rules: Rules) -> bool:
 
 @inner
 def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the NID in a window is registered. The bytes after the window serve as working memory."""
+    """Whether the NID in a window, `windows.data[begin + 4:colon]`, is registered, in any case. `begin`: index of the
+    URN. A copy of the NID overwrites the bytes from the index `used`, the end of the window.
+    """
     to = used
     for i in range(begin + 4, colon):
         windows.data[to] = lower(windows.data[i])
