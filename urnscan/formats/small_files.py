@@ -121,8 +121,8 @@ class Doubts(NamedTuple):
         return cls(begins, may_stand, sign_ends, data, ends)
 
     def of_texts(self, data: ByteArray, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each file `data[start:end]`, whether it may not be plain text: by a signature, or NUL in its first 4,096
-        bytes.
+        """For each file `data[starts[i]:ends[i]]`, whether it may not be plain text: by a signature, or NUL in its first
+        4,096 bytes.
         """
         are_doubtful = np.zeros(len(starts), np.bool_)
         _find_doubtful(data, starts, ends, self, are_doubtful)

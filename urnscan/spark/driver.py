@@ -158,7 +158,7 @@ class Scan:
         return lines_before_parts(self._summaries) if self.has_parts else {}
 
     def _in_order(self, kind: str) -> DataFrame:
-        """Blobs of occurrences or rejects in the order of the inputs; small ones share a partition. Runs the scan."""
+        """Blobs of `kind` (occurrences, rejects) in the order of the inputs; small ones share a partition. Runs the scan."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         blobs = self._blobs(kind)

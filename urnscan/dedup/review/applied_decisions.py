@@ -235,8 +235,8 @@ class AppliedDecisions:
         return self._first[one], self._first[other]
 
     def _of_pairs(self, pairs: Iterable[PairDecision], known: DecidedRecords) -> Iterator[_WorkPair]:
-        """Yield the works of each pair whose records are there and have not changed. Other pairs are refused, and APART
-        pairs of one work.
+        """Yield the works (numbers) of each pair whose records are there and have not changed. Other pairs are refused,
+        and APART pairs of one work.
         """
         for pair in pairs:
             then = "the pair is not joined" if pair.word == TOGETHER else "the rules decide about the pair"

@@ -326,7 +326,7 @@ class _PendingMatches:
             self._literal.append(self._free(replace(matches, rejects=None)))
 
     def add_hidden(self, starts: Integers, ends: Integers) -> None:
-        """Add the byte offsets of hidden URNs. Literal matches that begin inside a hidden URN do not count."""
+        """Add hidden URNs: byte offsets, ends exclusive. Literal matches that begin inside a hidden URN do not count."""
         self._hidden_extents = np.hstack([self._hidden_extents, [starts, ends]])
 
     def extents(self) -> tuple[Integers, Integers]:
