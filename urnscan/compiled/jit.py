@@ -124,7 +124,7 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """What compiled code depends on, in an argument: dtype, dimensions and flags (writable, aligned) of an array; type
+    """The type of an argument for compiled code: dtype, dimensions and flags (writable, aligned) of an array; type
     and kinds of the elements of a tuple; else the type, where a scalar of NumPy may count as `bool`, `int` or `float`.
     Raises TypeError for an array that is not contiguous.
     """

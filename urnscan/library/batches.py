@@ -31,7 +31,7 @@ of the frame.
 """
 _WANTED = "batches must be record batches of Arrow, or a table, frame or series that gives them"
 OBJECT = "Object of Polars, not text; map_elements(str, return_dtype=polars.String) makes text of it"
-"""What is wrong with a column of Polars that contains objects of Python."""
+"""End of the message about a column of Polars that contains objects of Python."""
 _WITHOUT_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 """Type whose rows Arrow cannot select -> a type for the same values."""
 

@@ -142,6 +142,10 @@ class Row:
             return _meanings(tuple(self.words.items()), text.lower())
         return _type(text)
 
+    def applies_to(self, kind: str) -> bool:
+        """Whether the row applies to records of a type (byte 6 of a MARC leader), or of an unknown type ("")."""
+        return not self.kinds or (bool(kind) and kind in self.kinds)
+
 
 Table = Mapping[str, tuple[Row, ...]]
 """Rows of a format by the name of their field."""
@@ -246,7 +250,7 @@ def of_text(text: str, rows: Iterable[Row], kind: str = "") -> Iterator[Statemen
     `kind`: type of the record (byte 6 of a MARC leader), or empty. A row with `kinds` applies only to these types.
     """
     for row in rows:
-        if not row.kinds or (kind and kind in row.kinds):
+        if row.applies_to(kind):
             yield row, text[slice(*row.at)] if row.at else text
 
 
@@ -262,7 +266,7 @@ def of_subfields(
     these types.
     """
     for row in rows:
-        if row.kinds and not (kind and kind in row.kinds):
+        if not row.applies_to(kind):
             continue
         if text := " ".join([value for code, value in subfields if code and code in row.parts]):
             yield statement(row, text, second)

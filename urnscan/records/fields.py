@@ -54,7 +54,7 @@ class OwnField:
     scheme: str = ""
     """Kind of the identifier; empty: only its text can show the kind."""
     scheme_in: str = ""
-    """Where the record names the kind: a subfield, an attribute (`@type`), another field or, in JSON, members of the
+    """Place of the kind in a record: a subfield, an attribute (`@type`), another field or, in JSON, members of the
     value, of which the first with a text counts.
     """
     schemes: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -77,7 +77,7 @@ class OwnField:
     number: `(OCoLC)1234`.
     """
     source_in: str = ""
-    """Where the record names the source: a subfield, an attribute, or fields, of which the first with a value counts.
+    """Place of the source in a record: a subfield, an attribute, or fields, of which the first with a value counts.
     """
     vague: bool = False
     """True for a name that many formats use (`id`, `url`): in a dump with no other known names, every URN counts."""

@@ -128,17 +128,16 @@ class Layout:
         """Compiled patterns of the fields that contain the ID of a record, the best first, in lines that end with LF.
         Group: the first line of the value, not stripped.
         """
-        tags = (re.escape(name.encode()) for name in self.names)
-        return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in tags)
+        return self._first_lines(self.names)
 
     @cached_property
     def _once(self) -> tuple[tuple[re.Pattern[bytes], ...], ...]:
         """Compiled patterns of the fields of `once`, in lines that end with LF. Group: the first line of the value."""
-        line = rb"(?m:^)%b%b%b([^\n]*+)"
-        return tuple(
-            tuple(re.compile(line % (self.before, re.escape(tag.encode()), self.after)) for tag in tags)
-            for tags in self.once
-        )
+        return tuple(map(self._first_lines, self.once))
+
+    def _first_lines(self, tags: Sequence[str]) -> tuple[re.Pattern[bytes], ...]:
+        escaped = (re.escape(tag.encode()) for tag in tags)
+        return tuple(re.compile(rb"(?m:^)%b%b%b([^\n]*+)" % (self.before, tag, self.after)) for tag in escaped)
 
     @cached_property
     def _inside(self) -> re.Pattern[bytes]:

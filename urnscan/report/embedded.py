@@ -31,7 +31,7 @@ _REPEATING = ("nid", "status", "problem", "hint", "source", "member")
 LONGEST = 400
 """Maximum number of characters of a text; a longer one is cut."""
 _LONGEST_SOURCE = 2000
-"""The same for the name of a source."""
+"""Maximum number of characters of the name of a source; a longer one is cut."""
 _CHOICES = 300
 """Maximum number of choices of a filter. If there are more namespaces, the choices are those with the most classes."""
 
