@@ -99,9 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: list[str]) -> bool:
-    """Run the command that the first word names, or a scan if it names none. Returns whether nothing failed. Raises the
-    error that ends the command, FatalError for a mistyped name of a command.
-    """
+    """Run the command that the first word names, or a scan if it names none. Return whether nothing failed."""
     name = " ".join(["urnscan", *words[:1]])
     if name in COMMANDS:
         words = words[1:]
@@ -119,8 +117,8 @@ def _run(words: list[str]) -> bool:
 
 
 def _say_what_ended(error: BaseException) -> int:
-    """Print why `error` ended the command, except for a closed pipe and SystemExit, and return the exit status. Raises
-    `error` again if it is of an unexpected type.
+    """Print why `error` ended the command, except for a closed pipe and SystemExit, and return the exit status. An
+    unexpected error is raised again.
     """
     match error:
         # The reader of standard output has stopped, as `head` does.
@@ -150,9 +148,6 @@ def _say_what_ended(error: BaseException) -> int:
 
 
 def _leave(status: int) -> None:
-    """End the process at once, with this status, if the package `inputs` is loaded, as threads may then read inputs;
-    else do nothing.
-    """
     # A normal exit would wait for threads that read, perhaps from a store that never answers.
     if "urnscan.inputs" in sys.modules:
         os._exit(status)

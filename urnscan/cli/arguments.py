@@ -82,9 +82,7 @@ class About:
 
 
 class _Once(argparse.Action):
-    """Stores the value of an option with one value. A second, different value is an error, as in `-o a -o b`, because
-    the first would have no effect. The message ends with `advice`, such as "give one".
-    """
+    """Stores the value of an option. A second, different value is an error, whose message ends with `advice`."""
 
     def __init__(self, *names: Any, advice: str = "give one", **settings: Any) -> None:  # noqa: ANN401 (as in argparse)
         super().__init__(*names, **settings)
@@ -93,9 +91,8 @@ class _Once(argparse.Action):
     def __call__(
         self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: object, _name: str | None = None
     ) -> None:
-        """Store the value. Raises argparse.ArgumentError if the option already has a different value; for an argument
-        that is not an option, the last value counts. `namespace.given`, which must exist, is a dict of the options that
-        were given.
+        """Store the value. An earlier, different value of the option raises ArgumentError. `namespace.given`, a dict of
+        the options that were given, must exist.
         """
         if self.option_strings and namespace.given.setdefault(self.dest, value) != value:
             first = namespace.given[self.dest]
@@ -104,9 +101,7 @@ class _Once(argparse.Action):
 
 
 class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know as an option that may be repeated)
-    """Collects the values of a repeated option into one list, which replaces the default: `--nid a,b --nid c` gives a,
-    b, c.
-    """
+    """Collects the values of a repeated option, instead of the default: `--nid a,b --nid c` gives a, b, c."""
 
     def __call__(
         self,
@@ -121,8 +116,6 @@ class _Extended(argparse._ExtendAction):  # noqa: SLF001 (which completions know
 
 
 class _ShortHelp(argparse.Action):
-    """Prints the short help of a command (`Parser.format_short_help`) on standard output, and exits with status 0."""
-
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         if isinstance(parser, Parser):
             print(parser.format_short_help(), end="")
@@ -137,7 +130,7 @@ class _Lines(argparse.RawDescriptionHelpFormatter):
 
 
 class _ShortLines(_Lines):
-    """Formatter of the short help. It names the value of an option once: `-e, --equivalence LEVEL`."""
+    """Formatter of the short help, with each value once: `-e, --equivalence LEVEL`."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
@@ -326,9 +319,8 @@ class Parser(argparse.ArgumentParser):
         return arguments
 
     def _read_word(self, word: str) -> str:
-        """The value of an option or argument without a type: the word, without the mark (NUL) that `parse` puts before
-        words after `--`. Raises ArgumentTypeError for a word like `-0` before `--`, which argparse would treat as a
-        number.
+        """The word as a value, without the mark (NUL) that `parse` puts before words after `--`. Raises
+        ArgumentTypeError for a word like `-0` without the mark, which argparse treats as a number.
         """
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)
@@ -336,9 +328,6 @@ class Parser(argparse.ArgumentParser):
         return word.removeprefix(_AFTER_DASHES)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 (as in argparse)
-        """Raise argparse.ArgumentError if `action` has choices, and the value is not one of them. The message names the
-        choices, and a similar one if there is any.
-        """
         choices = list(action.choices or ())
         if choices and value not in choices:
             raise argparse.ArgumentError(action, unknown_value(value, choices))
@@ -350,7 +339,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> str:
-    """At least one row (a name and a description) as a table of text, of 78 characters, for the help."""
     width = max(len(name) for name, _ in rows)
     return "\n".join(
         textwrap.fill(text, _WIDTH, initial_indent=f"  {name:<{width}}  ", subsequent_indent=" " * (width + 4))

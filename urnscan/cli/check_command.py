@@ -113,9 +113,6 @@ def check(arguments: argparse.Namespace) -> bool:
 
 
 def _not_counted(search: FaultSearch) -> str:
-    """The end of the summary after a search: how many texts are wrong only by kinds that `--fail-on` does not name, as
-    in `; 3 rejects are not counted (--fail-on)`; empty without any.
-    """
     rejects = counted(search.other_rejects, "reject")
     parts = [f"{search.other_unregistered:,} unregistered"] * bool(search.other_unregistered)
     parts += [rejects] * bool(search.other_rejects)

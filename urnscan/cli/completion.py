@@ -37,9 +37,7 @@ def print_completion(shell: str, parsers: Mapping[str, Callable[[], Parser]]) ->
 
 
 def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
-    """A parser for shtab: the options of the first command, without its other arguments, and the other commands as
-    subcommands. `parsers` maps each command to a function that makes its parser.
-    """
+    """A parser for shtab: the options of the first command, and the other commands as subcommands."""
     first, *others = parsers
     parser = _for_shells(parsers[first]())
     # shtab would treat a positional argument of any number before the commands as all that is possible there.
@@ -53,9 +51,7 @@ def _all_commands(parsers: Mapping[str, Callable[[], Parser]]) -> Parser:
 
 
 def _for_shells(parser: Parser) -> Parser:
-    """Change the parser in place for shtab, and return it: short helps, and how each value is completed. An argument
-    that is not an option and that nothing completes is hidden.
-    """
+    """Add to the parser, for shtab, short helps and the way in which each value is completed; return it."""
     import shtab
 
     parser.description = SUMMARIES[parser.prog]

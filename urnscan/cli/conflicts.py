@@ -48,7 +48,7 @@ class Rule(NamedTuple):
 
 
 def _each_two(facts: Sequence[str], message: str) -> list[Rule]:
-    """Rules against any two of the facts together. In the message, `{0}` and `{1}` are the two facts."""
+    """Rules against any two of the facts together."""
     return [Rule([fact], facts[number + 1 :], message) for number, fact in enumerate(facts)]
 
 
@@ -135,9 +135,7 @@ def check_rules(arguments: Namespace, inputs: Sequence[Argument]) -> None:
 
 
 def _facts(arguments: Namespace, inputs: Sequence[Argument]) -> Iterator[str]:
-    """Yield the facts that are true for the given arguments and inputs: options that are used (`--json`, `-o -`), and
-    states such as "a terminal".
-    """
+    """Yield the facts that are true: options in use (`--json`, `-o -`), and states such as "a terminal"."""
     for argument, name in TABLES.items():
         if (path := getattr(arguments, argument)) is not None:
             yield f"{name} {path}" if path == STANDARD_OUTPUT else name

@@ -50,9 +50,7 @@ _SHOWN_DECISIONS = 100
 
 
 def _most(text: str) -> int | str:
-    """The value of `--max-class`: a text that ends in `%` unchanged (`Policy` checks it), else an integer of at least
-    2. Raises ArgumentTypeError for any other text.
-    """
+    # `Policy` checks a percentage.
     return text if text.endswith("%") else whole_number(2)(text)
 
 
@@ -255,9 +253,8 @@ def dedup(arguments: argparse.Namespace) -> bool:
 
 
 def _say_refused(report: DedupReport, policy: Policy) -> None:
-    """Print a line for each row of `--decisions` that was not applied, and for each that was applied with a remark; on
-    a terminal at most _SHOWN_DECISIONS of each kind, and the number of the rest. Before them, name the tables of which
-    more than half of the rows (and more than one) were not applied.
+    """Print a line for each row of `--decisions` that was not applied, or was applied with a remark; on a terminal,
+    only for the first _SHOWN_DECISIONS of each kind. Tables that seem to belong to other dumps come first.
     """
     if policy.decisions is None:
         return
@@ -279,9 +276,8 @@ def _say_refused(report: DedupReport, policy: Policy) -> None:
 
 
 def _say_left_out(report: DedupReport, policy: Policy) -> None:
-    """Print what joined no records (URNs in too many records, records in too large groups, the number of too long
-    URNs), records whose fields were not copied, and decisions that were not applied. Of each kind except the decisions,
-    at most five have a line; a further line counts the rest.
+    """Print the URNs and groups that joined no records, the fields that were not copied, and the decisions that were
+    not applied. URNs, groups and fields have at most _TOLD lines each, and a line that counts the rest.
     """
     most = policy.most_in_class(report.records)
     for urn, records in report.common[:_TOLD]:

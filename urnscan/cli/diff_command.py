@@ -108,9 +108,6 @@ def diff(arguments: argparse.Namespace) -> bool:
 
 
 def _lines(rows: pa.RecordBatch) -> Iterator[str]:
-    """Yield a line, with its line end, for each row of the table of changes: `+` for a new class, `-` for a class that
-    is gone, and `~` as in `~ urn:foo:a occurrence_count 3 -> 4, source_count 1 -> 2`. Control characters are escaped.
-    """
     from urnscan.results.changed_classes import CAME, CHANGED, WENT
 
     marks = {CAME: "+", WENT: "-", CHANGED: "~"}

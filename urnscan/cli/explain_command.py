@@ -91,9 +91,6 @@ def explain(arguments: argparse.Namespace) -> bool:
 
 
 def _shared_by_key(text: str) -> str | None:
-    """In words, what records that share this key of `urnscan dedup` (`oclc:1234`) have in common; None if the text does
-    not begin with a kind of keys and a colon.
-    """
     from urnscan.records.keys import keys
 
     kind, colon, _ = text.partition(":")
@@ -101,9 +98,6 @@ def _shared_by_key(text: str) -> str | None:
 
 
 def _texts(arguments: list[str]) -> Iterator[str | None]:
-    """Yield the arguments; `-` is replaced by the lines of standard input. None represents a line of 1 MiB or more,
-    which a message on standard error reports. Raises FatalError for `-` if standard input is closed.
-    """
     for argument in arguments:
         if argument == "-":
             yield from _lines_of_standard_input()
@@ -112,10 +106,8 @@ def _texts(arguments: list[str]) -> Iterator[str | None]:
 
 
 def _lines_of_standard_input() -> Iterator[str | None]:
-    """Yield the lines of standard input without white space around them; None, and a message on standard error, for a
-    line of 1 MiB or more. Empty lines are left out. Raises FatalError if standard input is closed.
-
-    A place or count that `urnscan` prints before a URN is removed: `a.txt:3:urn:x-a:1` -> `urn:x-a:1`.
+    """Yield the lines of standard input that are not empty, without white space around them; None for a line that is
+    too long, which is reported. A place or count before a URN is removed: `a.txt:3:urn:x-a:1` -> `urn:x-a:1`.
     """
     if sys.stdin is None:
         raise FatalError("standard input is closed")

@@ -35,9 +35,7 @@ class Format(NamedTuple):
 
 
 def _text_line(fault: Fault) -> str:
-    """A line `path:line:column: text: message`, the form that compilers and linters use; an unknown column is left out.
-    Control characters are escaped.
-    """
+    """A line in the form of compilers and linters."""
     places = [str(place) for place in (fault.line, fault.column) if place is not None]
     place = ":".join([printable(fault.path), *places])
     return f"{place}: {printable(fault.text)}: {printable(fault.message)}\n"
@@ -70,7 +68,6 @@ def csv_format(delimiter: str) -> Format:
 
 
 def _github_line(fault: Fault) -> str:
-    """A line with the command `::error` of GitHub Actions, which shows the fault in the changed file."""
     places = {"file": fault.source, "line": fault.line, "col": fault.column, "title": fault.code}
     properties = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in places.items() if value is not None)
     inside = "" if fault.member is None else f"{fault.path}: "
@@ -84,15 +81,14 @@ def _escaped(text: str, more: str = "") -> str:
 
 
 def _sarif_result(fault: Fault) -> str:
-    """A result of SARIF 2.1.0 (§3.27), as JSON. A fault in a member of an archive has no region, because the line is
-    not a line of the file.
-    """
+    """A result of SARIF 2.1.0 (§3.27), as JSON."""
     location: dict[str, object] = {"artifactLocation": {"uri": _uri(fault.source)}}
     result: dict[str, object] = {"ruleId": fault.code, "level": "error"}
     if fault.member is None:
         location["region"] = {"startLine": fault.line} | ({"startColumn": fault.column} if fault.column else {})
         where: dict[str, object] = {"physicalLocation": location}
     else:
+        # A line of a member is not a line of the file, so there is no region.
         name = f"{fault.path}:{fault.line}"
         where = {"physicalLocation": location, "logicalLocations": [{"fullyQualifiedName": name}]}
     return json.dumps(result | {"message": {"text": f"{fault.text}: {fault.message}"}, "locations": [where]})

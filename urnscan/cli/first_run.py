@@ -31,9 +31,7 @@ def prepare(arguments: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def _counted(arguments: argparse.Namespace) -> Iterator[None]:
-    """Context that, unless the run is quiet, prints a line before the first function is compiled in it, and then shows
-    a bar that counts the compiled functions. Without a compilation, it prints nothing.
-    """
+    """Context in which compilations show a message and a bar, unless the run is quiet."""
     from urnscan.compiled import jit
 
     with contextlib.ExitStack() as stack:

@@ -136,8 +136,8 @@ def for_nid_option(beginning: str) -> str | None:
 
 
 def _similar_nids(nid: str) -> str | None:
-    """Registered NIDs similar to one that is not registered, as `isbn or issn`; the empty text if none is similar. None
-    if `nid` is registered or experimental, and for a pattern such as `schemas-*`.
+    """Registered NIDs similar to one that is not, as `isbn or issn`, or empty. None if `nid` is registered or
+    experimental, or is a pattern such as `schemas-*`.
     """
     from urnscan.urn.namespaces import nid_status, registered
 
@@ -147,8 +147,8 @@ def _similar_nids(nid: str) -> str | None:
 
 
 def _nearest(word: str, options: Iterable[str]) -> str | None:
-    """The option of `options` that was probably meant: the only one that begins with `word`, or else a long one
-    (`--name`) with a similar spelling; None if there is none.
+    """The option that was probably meant: the only one that begins with `word`, or a long one (`--name`) with a similar
+    spelling; else None.
     """
     begun = [name for name in options if name.startswith(word)]
     if len(begun) == 1:

@@ -17,7 +17,7 @@ _LEAST = 1 << 30
 
 
 class _NoPandas(MetaPathFinder):
-    """Import finder that raises ModuleNotFoundError for pandas, as if it was not installed, and finds no other module."""
+    """Import finder that makes pandas look as if it was not installed."""
 
     def find_spec(self, fullname: str, *_: object) -> None:
         if fullname == "pandas":
@@ -53,9 +53,7 @@ def loading() -> Iterator[None]:
 
 
 def _load_functions() -> None:
-    """Load `pyarrow.compute` without the documentation of the options, which takes half of the time of the import. If
-    that fails, an import later loads it as usual.
-    """
+    """Load `pyarrow.compute` without the documentation of the options, which takes half of the time of the import."""
     # pyarrow reads the documentation from docstrings, with a parser that it contains. During the import, this parser is
     # replaced by a parser that finds nothing.
     name = "pyarrow.vendored.docscrape"
@@ -73,9 +71,7 @@ def _load_functions() -> None:
 
 
 def _keep_from_pandas(pa: ModuleType) -> None:
-    """Let the module `pyarrow` search for pandas now, once, and not find it. Otherwise its first conversion of Python
-    objects would import pandas, which is slow.
-    """
+    """Let the module `pyarrow` search for pandas now, once, and not find it."""
     # pyarrow imports pandas at the first conversion of Python objects, to check whether they are objects of pandas. No
     # command has such objects, and the import takes longer than a small merge. A program that asks pyarrow for a frame
     # still gets a frame.

@@ -144,11 +144,9 @@ class OfficeNames:
 
 
 def _colours(setting: str) -> Colours:
-    """The colours of lines for a value of `--color`: `always`, `never`, or `auto`, which uses colours on a terminal that
-    supports them, unless NO_COLOR is set (no-color.org).
-    """
     from urnscan.tables.printed_lines import COLOURED, PLAIN
 
+    # no-color.org
     can = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return COLOURED if setting == "always" or (setting == "auto" and can) else PLAIN
 
@@ -156,9 +154,6 @@ def _colours(setting: str) -> Colours:
 def _writer(
     write: _Write, lines: Callable[[pa.RecordBatch], memoryview], passages: Passages | None = None
 ) -> Callable[[pa.RecordBatch], None]:
-    """A sink: a function that gets rows, makes lines of them by `lines`, and gives these to `write`. `passages`, if not
-    None, first adds the text around the occurrences.
-    """
     return lambda rows: write(lines(rows if passages is None else passages.add(rows)))
 
 
@@ -167,8 +162,8 @@ def _bytes(lines: Iterable[str]) -> memoryview:
 
 
 class _Counts:
-    """Prints the number of occurrences in each source, also 0, as lines that `sort -n` sorts: `add` counts rows of
-    occurrences, `print` prints sources that were read completely.
+    """Prints the number of occurrences in each source, also 0: `add` counts rows, `print` prints sources that were read
+    completely.
     """
 
     def __init__(self, write: _Write, colours: Colours) -> None:
@@ -196,9 +191,7 @@ class _Sources:
         self._last = ""
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Print the sources of the occurrences, each once. Precondition: all occurrences of a source are
-        consecutive.
-        """
+        """Print the new sources. Precondition: all occurrences of a source are consecutive."""
         from urnscan.tables.printed_lines import source_line
 
         sources = [source for source in rows.column("source").unique().to_pylist() if source != self._last]

@@ -90,7 +90,7 @@ def report(arguments: argparse.Namespace) -> bool:
 
 
 def _default(classes: str) -> str:
-    """The default name of the page, in the current folder: `urns.html` for the table `out/urns.parquet`."""
+    """The name of the page: `urns.html` for the table `out/urns.parquet`."""
     from urnscan.tables.plain_output import form_of
 
     name = Path(classes).name
@@ -99,8 +99,8 @@ def _default(classes: str) -> str:
 
 
 def _say_rules(path: str | None, of_page: str | None, of_run: str | None) -> None:
-    """Print a line if the custom rules of the run differ from the rules of the page. `path` is the value of `--rules`;
-    `of_page` and `of_run` are checksums of the rules, None without custom rules.
+    """Print a line if the rules of the run and of the page differ. `of_page`, `of_run`: their checksums, None without
+    custom rules.
     """
     if path is None and of_run is not None:
         say("the run had custom rules; give their file to --rules to have their titles and links on the page")

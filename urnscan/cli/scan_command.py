@@ -239,9 +239,7 @@ def read_options(arguments: argparse.Namespace) -> Options:
 
 
 def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], options: Options) -> bool:
-    """Run a scan on Spark, which writes the outputs as folders of Parquet; returns whether nothing failed. Raises
-    UrnscanError: FatalError also for an output in another format.
-    """
+    """Run a scan on Spark, which writes only folders of Parquet. Return whether nothing failed."""
     tables = (*TABLES, "errors")
     outputs = {name: path for name in tables if (path := getattr(arguments, name)) is not None}
     check_files(*outputs.values())
@@ -264,9 +262,6 @@ def _scan_on_spark(arguments: argparse.Namespace, inputs: Sequence[Argument], op
 
 
 def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
-    """Read the index of --cdx. The only INPUT is the folder or URL of the files that the index names. Raises FatalError
-    for no INPUT or several, for "-" or --files-from, and for an index that cannot be read.
-    """
     from urnscan.inputs.cdx import read_index
 
     if len(arguments.inputs) != 1 or arguments.inputs == ["-"] or arguments.files_from is not None:
@@ -275,7 +270,6 @@ def _read_index(arguments: argparse.Namespace, options: Options) -> Argument:
 
 
 def _check_names(inputs: Sequence[Argument]) -> None:
-    """Raise FatalError if an input is the name of a command, as in `urnscan a.txt dedup`, and no file has this name."""
     commands = [name.split()[-1] for name in tuple(SUMMARIES)[1:]]
     if misplaced := next((name for name in commands if name in inputs and not os.path.lexists(name)), None):
         raise FatalError(f"{misplaced}: no such file or folder; as a command it comes first: urnscan {misplaced} ...")
@@ -284,12 +278,8 @@ def _check_names(inputs: Sequence[Argument]) -> None:
 def _open_shards(
     arguments: argparse.Namespace, options: Options, outputs: OutputFiles, stack: contextlib.ExitStack
 ) -> Shards:
-    """Open the store of finished tasks next to the first output, until the stack is closed. With --resume, it has those
-    of an earlier run with the same options; others are discarded, but those of a run that took ten seconds or had
-    --resume only with --force. Raises FatalError for these without --force, if another run uses the store, and if it
-    cannot be read for --resume.
-
-    If an error ends the run and finished tasks are kept, a note is added to the error.
+    """Open the store of finished tasks next to the first output, until the stack is closed. With `--resume`, it has
+    those of an earlier run with the same options. Raises FatalError if `--force` is needed to discard tasks.
     """
     from urnscan.run.resume import Shards
 
@@ -312,9 +302,7 @@ def _open_shards(
 
 
 def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
-    """Remove the finished tasks that were kept for --resume: call this when the outputs are written. Before, unless the
-    run is quiet, print what --resume could not use.
-    """
+    """Print what `--resume` could not use, and remove the finished tasks. Precondition: the outputs are written."""
     if shards.unused and not arguments.quiet:
         size = counted(shards.unused, "byte")
         say(f"the work of an earlier run on {size} is not used; its inputs have changed, or are missing")

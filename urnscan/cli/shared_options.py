@@ -30,7 +30,6 @@ class Listed:
 
 
 def _size(text: str) -> int:
-    """Number of bytes in a size like 500MB or 2GiB. Raises ArgumentTypeError for any other text."""
     try:
         return bytes_of(text)
     except ValueError as error:
@@ -55,9 +54,6 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 
 def _memory(text: str) -> int:
-    """Number of bytes of memory for grouping, from a size of at least 1 MB (10⁶ bytes). Raises ArgumentTypeError for
-    less, and for a text that is not a size.
-    """
     byte_count = _size(text)
     if byte_count < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")
@@ -110,7 +106,7 @@ def names_of(text: str) -> Mapping[str, Any]:
 
 
 def _lines(meanings: Mapping[str, str]) -> str:
-    """Lines of a help, a line for each value of an option, each after a line break; `%` is doubled for argparse."""
+    # argparse replaces fields such as %(default)s in a help.
     return "".join(f"\n{name}: {meaning}" for name, meaning in meanings.items()).replace("%", "%%")
 
 

@@ -21,9 +21,7 @@ def handle_signals() -> None:
 
 
 def _interrupt(number: int, _frame: object) -> NoReturn:
-    """Raise an exception that ends the command, so that everything is cleaned up: KeyboardInterrupt or SystemExit. All
-    further signals are ignored.
-    """
+    """Ignore further signals, and end the command by an exception, so that everything is cleaned up."""
     for handled in _SIGNALS:
         signal.signal(handled, signal.SIG_IGN)
     if number == signal.SIGINT:

@@ -68,9 +68,7 @@ def say(message: object) -> None:
 
 
 def _folded(line: str) -> str:
-    """A line for standard error, broken between words to the width of the terminal; further lines are indented by two
-    spaces, longer words stay whole. Precondition: `has_terminal()`, else raises OSError.
-    """
+    """A line for standard error, broken between words to the width of the terminal. Precondition: `has_terminal()`."""
     columns = os.get_terminal_size(sys.stderr.fileno()).columns
     if len(line) <= columns or not columns:
         return line
@@ -125,9 +123,6 @@ class FailureLines:
                 say(f"{others:,} {kind.others}")
 
     def _say_together(self, met: int, first: Sequence[SourceError], what: str, remedy: str) -> None:
-        """Print one line about `met` errors: their number, `what` they are, the sources of `first` (the first three at
-        most), and a `remedy`. A single error is printed as usual.
-        """
         if met == 1:
             say(first[0])
             return
@@ -155,8 +150,7 @@ def show_progress(
 
 
 def _is_pipe(stream: TextIO) -> bool:
-    """Whether the stream is a pipe or a socket, from which another program reads."""
-    # That program may write to the terminal at any time, in the middle of a bar.
+    # The program that reads it may write to the terminal at any time, in the middle of a bar.
     mode = os.fstat(stream.fileno()).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 

@@ -47,8 +47,8 @@ def hunt(data: ByteArray, at: int, filled: int, dense_until: int) -> int:
 
 @inlined
 def _pass_over(data: ByteArray, at: int, filled: int) -> int:
-    """Start of the first block of _HUNT bytes from `at` on in which a `urn:` may begin, because an "n:" is at a fitting
-    place; else the end of the last whole block before `filled`, the end of the valid bytes.
+    """Start of the first block of _HUNT bytes, from `at` on, in which a `urn:` may begin; else a place less than _HUNT
+    + 3 bytes before `filled`, the end of the valid bytes.
     """
     while at + _HUNT + 3 <= filled:
         block = data[at + 2 : at + _HUNT + 3]
@@ -63,7 +63,7 @@ def _pass_over(data: ByteArray, at: int, filled: int) -> int:
 
 @inlined
 def _first_scheme(data: ByteArray) -> int:
-    """Index of the first `urn:` in `data`, up to _HUNT + 3 bytes, in any case; -1 if there is none."""
+    """Index of the first `urn:`, in any case, in the first _HUNT + 3 bytes of `data`; -1 without one."""
     if len(data) < _HUNT + 3:
         for i in range(len(data) - 3):
             if is_scheme(data, i):

@@ -34,7 +34,6 @@ def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object
 
 
 def _globals(code: types.CodeType) -> Iterator[str]:
-    """Names of the globals that a function uses, also inside comprehensions."""
     yield from (step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL")
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

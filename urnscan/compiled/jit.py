@@ -124,9 +124,8 @@ class External(NamedTuple):
 
 
 def _kind(value: object) -> object:
-    """The type of an argument for compiled code: dtype, dimensions and flags (writable, aligned) of an array; type
-    and kinds of the elements of a tuple; else the type, where a scalar of NumPy may count as `bool`, `int` or `float`.
-    Raises TypeError for an array that is not contiguous.
+    """Kind of an argument: calls whose arguments have the same kinds use the same compiled code. Raises TypeError for
+    an array that is not contiguous.
     """
     if isinstance(value, np.ndarray):
         flags: int = value.flags.num
@@ -140,8 +139,8 @@ def _kind(value: object) -> object:
 
 
 def _resolved(value: object) -> object:
-    """The value that Numba uses instead of a value in Python code: for a function, plain or compiled, its dispatcher
-    (the object of Numba that compiles it); for an External, Numba's declaration; any other value unchanged.
+    """What Numba uses instead of a value in Python code: the dispatcher (which compiles) of a function, the declaration
+    of an External, any other value unchanged.
     """
     if isinstance(value, FunctionType):
         value = _plain(value)
@@ -152,9 +151,7 @@ def _resolved(value: object) -> object:
 
 @functools.cache
 def _plain(function: Callable[..., Any]) -> CompiledFunction:
-    """The compiled variant of a plain Python function that compiled functions call, too; the same object for the same
-    function.
-    """
+    """The compiled variant of a plain Python function that compiled functions call."""
     return CompiledFunction(function, no_cpython_wrapper=True)
 
 
@@ -201,8 +198,8 @@ def inlined(function: _Function) -> _Function:
 
 
 class _Watch:
-    """Counter of the compilations in this process, or in others for it, with a message before the first compilation of
-    a user's call.
+    """Counter of the compilations in this process, or in others for it, with a message before the first one of a user's
+    call.
     """
 
     def __init__(self) -> None:
@@ -216,16 +213,14 @@ class _Watch:
         self._cell: int | None = None
 
     def begin(self, *, is_all: bool) -> None:
-        """Show a message before the next compilation. With `is_all`, show no further message; else show a message for
-        each call of the user (outside notebooks: after a pause of half a second without a compilation).
+        """Show a message before the next compilation; with `is_all`, no further one, else one for each call of the
+        user.
         """
         self.is_all, self._is_told = is_all, False
 
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
-        """Context in which a function is compiled. Shows a message before, if one is due, and counts the function at
-        the end; an error in the context is not counted.
-        """
+        """Context in which a function is compiled: shows a message before, if one is due, and counts the function."""
         earlier, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
         if not self.is_all and (is_late if self._cell is None else self._cell != earlier):
@@ -238,7 +233,6 @@ class _Watch:
         self.end_one()
 
     def end_one(self) -> None:
-        """Count a function that was compiled."""
         self.compiled += 1
         if self.count:
             self.count(1)

@@ -72,7 +72,6 @@ def last_compiled(dispatcher: Any) -> ObjectCode | None:  # noqa: ANN401 (Numba 
 
 
 def _missing(module: Any) -> Iterator[str]:  # noqa: ANN401 (as above)
-    """Yield the names of the symbols that an LLVM module uses but does not define, except symbols of LLVM itself."""
     for value in (*module.functions, *module.global_variables):
         if value.is_declaration and not value.name.startswith("llvm."):
             yield value.name
@@ -127,9 +126,7 @@ def c_modules() -> tuple[Any, Any]:
 
 
 def _module_in(folders: list[str] | None, name: str) -> Any:  # noqa: ANN401 (as above)
-    """A new object of the module `name` of Numba, loaded from `folders`, those of the package `numba`, without
-    importing the package. Raises ImportError if there is none.
-    """
+    """Load the module `name` of Numba from `folders`, those of the package, without importing the package."""
     spec = importlib.machinery.PathFinder.find_spec(f"numba.{name}", folders)
     if spec is None or spec.loader is None:
         raise ImportError(name)

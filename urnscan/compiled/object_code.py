@@ -96,9 +96,6 @@ def _path(folder: Path, machine: str, function: str, kinds: object) -> Path:
 
 
 def _stamp(machine: str) -> str:
-    """The part of a file name that identifies Python, the sources, and the machine for which the code was compiled;
-    `machine` is the digest of a processor and settings.
-    """
     return f"{sys.implementation.cache_tag}.{_source_key()}.{machine}"
 
 
@@ -122,9 +119,6 @@ def _source_key() -> str:
 
 @functools.cache
 def _machine() -> str:
-    """Digest of the processor for which Numba compiles here, and of the settings that change the code
-    (NUMBA_BOUNDSCHECK, NUMBA_OPT).
-    """
     host = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     return _machine_of(*map(os.environ.get, _PROCESSOR, host))
 
@@ -157,8 +151,8 @@ def wheel_machine() -> str | None:
 
 
 def _places() -> Iterator[tuple[Path, str]]:
-    """Yield folders with code that can run here, each with the digest of the machine for which the code was compiled:
-    the folder of the wheel, then that in which this process saves code. Either may be missing.
+    """Yield folders with code that can run here, each with the digest of the machine for which the code was compiled. A
+    folder may be missing.
     """
     if machine := wheel_machine():
         yield WHEEL, machine
@@ -168,7 +162,6 @@ def _places() -> Iterator[tuple[Path, str]]:
 
 @functools.cache
 def _can_load() -> bool:
-    """Whether this process can load saved code: Numba has the C modules that it needs, and the sources can be read."""
     try:
         _source_key(), c_modules()
     # ImportError: Numba has other C modules. OSError: the package is in a zip file.
@@ -193,7 +186,7 @@ def cache_folder() -> Path | None:
 
 
 def _user_caches() -> Iterator[Path]:
-    """Yield the user's cache folder for this package, if the user has a home; it need not exist."""
+    """Yield the user's cache folder for this package, which need not exist; nothing for a user without a home."""
     with contextlib.suppress(RuntimeError):
         caches = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
         yield Path(os.environ.get("XDG_CACHE_HOME") or caches) / PACKAGE.name
@@ -235,15 +228,13 @@ def mark_complete() -> None:
 
 
 def _mark(folder: Path, machine: str) -> Path:
-    """The path of the file that exists if the folder contains all functions for the machine, a digest of processor and
-    settings.
-    """
+    """The file that exists if the folder contains all functions for the machine."""
     return folder / f"{machine}.{sys.implementation.cache_tag}.{_source_key()}{_MARK}"
 
 
 def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
-    """A Python function that calls the object code, linked into this process. `function` is its name,
-    `module.function`; the module must be imported.
+    """A Python function that calls the object code, linked into this process. `function` is `module.name`; the module
+    must be imported.
     """
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code.data))
@@ -257,7 +248,7 @@ def _linked(code: ObjectCode, function: str) -> Callable[..., Any]:
 
 @functools.cache
 def _engine() -> Any:  # noqa: ANN401 (llvmlite carries no types)
-    """The linker of this process, with the addresses of the symbols that saved code needs; made once."""
+    """The linker of this process, with the addresses of the symbols that saved code needs."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for name, address in symbols().items():

@@ -42,8 +42,8 @@ def word(data: ByteArray, start: int, end: int) -> np.uint64:
 
 @inlined
 def _pair_word(row: int, depth: int, shared: int, firsts: Column, seconds: Column) -> np.uint64:
-    """Word number `depth`, from 0, of the pair of strings in a row: the words (eight bytes as a number) of the first
-    string, then those of the second. The first `shared` bytes of the first string are left out.
+    """Word number `depth`, from 0, of the pair of strings in a row: first the words (eight bytes as a number) of the
+    first string without its first `shared` bytes, then those of the second.
     """
     # The last word of the first string has at least one zero, which separates the two strings.
     first, first_offsets = firsts
@@ -93,11 +93,8 @@ def _read_only(column: Column) -> Column:
 
 @compiled
 def _sort_pairs(shared: int, firsts: Column, seconds: Column, sorting: Sorting, parts: Integers) -> None:
-    """Sort all rows by the first word (eight bytes of a pair of strings, as a number), then rows with the same word by
-    the next word, in `sorting`, in place. The first `shared` bytes of the first strings are left out.
-
-    `parts`, working memory with at least half as many rows as `sorting` and one more, is a stack of the groups of rows
-    that still must be sorted by the next word: first row, end, number of the word.
+    """Sort `sorting`, a new `Sorting`, by the pairs of strings, without the first `shared` bytes of the first strings.
+    `parts` is working memory of at least half as many rows as `sorting`, and one more.
     """
     rows, words = sorting.rows, sorting.words
     for i in range(len(rows)):
@@ -142,8 +139,8 @@ def sort_words(sorting: Sorting, low: int, high: int) -> None:
 
 @inner
 def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: RowNumbers, counts: Integers) -> None:
-    """Sort rows and words by the words, in place, byte by byte, from the last byte to the first; equal words keep their
-    order. The other arrays are working memory. Precondition: at least one word.
+    """Sort rows and words by the words, in place; equal words keep their order. The other arrays are working memory.
+    Precondition: at least one word.
     """
     for digit in range(8):
         for byte in range(256):
@@ -178,8 +175,8 @@ def _radix_sort(words: Words, rows: RowNumbers, spare_words: Words, spare_rows: 
 
 @inlined
 def _goes_on(row: int, depth: int, word: np.uint64, shared: int, first_offsets: Offsets) -> bool:
-    """Whether rows that are equal up to word number `depth` (from 0), which is `word`, can differ in a later word.
-    `row` is any of them; `shared` bytes of the first strings are left out.
+    """Whether rows that are equal up to word number `depth`, which is `word`, can differ in a later word. `row` is any
+    of them; `shared` as in `_pair_word`.
     """
     words = (first_offsets[row + 1] - first_offsets[row] - shared) // 8 + 1
     return bool((word & np.uint64(255)) != 0 or depth < words)
@@ -240,9 +237,6 @@ def take_numbers(numbers: npt.NDArray[_Number], rows: RowNumbers) -> npt.NDArray
 
 @compiled
 def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
-    """Set `offsets`, one more than `starts`, to those of a column of the strings that begin at `starts` and end at
-    `ends` in another text.
-    """
     offset = offsets[0] = 0
     for i in range(len(starts)):
         offset += ends[i] - starts[i]
@@ -251,9 +245,6 @@ def _add_lengths(starts: Offsets, ends: Offsets, offsets: Offsets) -> None:
 
 @compiled
 def _copy_strings(data: ByteArray, starts: Offsets, offsets: Offsets, out: ByteArray) -> None:
-    """Copy the strings of `data` that begin at `starts` to `out`, where they begin at `offsets`. `offsets` has one more
-    element than `starts`, and gives the lengths, too.
-    """
     for i in range(len(starts)):
         copy(data, starts[i], starts[i] + offsets[i + 1] - offsets[i], out, offsets[i])
 
@@ -310,9 +301,7 @@ def index_words(words: Sequence[bytes]) -> Vocabulary:
 
 
 def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
-    """The slot in which the search for `data[start:end]` begins: a hash, from 0. `slots`, the number of slots, is a
-    power of two.
-    """
+    """The slot in which the search for `data[start:end]` begins. `slots` is a power of two."""
     value = 0
     for i in range(start, end):
         value = (value * 31 + int(np.int64(data[i]))) & 0xFFFFFF
