@@ -114,11 +114,8 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
 def _citation_pairs(
     reading: ReadDumps, joined: SharedEdges, same_work: Pair, policy: Policy, progress: Progress
 ) -> CitationPairs:
-    """Pairs of records that cite the same article and that no keys, except perhaps supporting keys (such as an address,
-    which several works may share), connect; without records marked as deleted. Empty if the options exclude citations.
-
-    `joined`: the edges (a record and one of its keys) that join records. `same_work`: pairs of records of the same
-    work. Raises FatalError.
+    """Pairs of records that cite the same article, and that no keys connect, except perhaps supporting keys. Records
+    marked as deleted are left out. Empty if the options exclude citations.
     """
     if DESCRIPTION not in policy.keys or not policy.agree:
         return NO_PAIRS
@@ -139,10 +136,8 @@ def _citation_pairs(
 
 
 def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
-    """The number of the work of each record, from 0, and pairs of records of the same work (two arrays of their
-    numbers).
-
-    Each record describes a different work, except in N-Triples, where several records may have the same subject.
+    """The number of the work of each record, from 0, and pairs of records of the same work. Only in N-Triples, several
+    records may describe one work.
     """
     work = np.arange(reading.records.count, dtype=np.int32)
     if reading.records.id_edges is None:
@@ -154,13 +149,9 @@ def _works(reading: ReadDumps, progress: Progress) -> tuple[Numbers, Pair]:
 
 
 def _connected(joined: SharedEdges, same_work: Pair, work: Numbers, policy: Policy) -> tuple[SharedEdges, Numbers]:
-    """The edges (a record and one of its keys) that connect records, and the number of the component (connected
-    records) of each record. `same_work`: pairs of records of the same work, which are always connected; `work`: number
-    of the work of each record.
-
-    In a component of more than `policy.max_cluster` works, citations of articles are ignored; if it is still too large,
-    also supporting keys; and then all keys except URNs. It may stay too large. Without `policy.agree`, citations and
-    supporting keys connect nothing anywhere.
+    """The edges that connect records, and the number of the component of each record. `work`: number of the work of
+    each record. In a component of more than `policy.max_cluster` works, less trusted keys are ignored, if necessary all
+    except URNs.
     """
     begins = first_records(work)
     if not policy.agree:
@@ -184,12 +175,9 @@ def _contradictions(
     policy: Policy,
     progress: Progress,
 ) -> SplitComponents:
-    """Split the components (connected records) by conflicts, and add title, year and others (the columns SHOWN) of the
-    connected records to `descriptions`; if that is None, descriptions are not compared, else the workers of the reading
-    are closed at the end.
-
-    `joined`: edges (a record and one of its keys) that connect records; `component`: number of the component of each
-    record, without decisions of people; `work`: number of the work of each record. Raises FatalError.
+    """Split the components by conflicts. `component`, `work`: numbers for each record, without decisions of people.
+    `descriptions` gets the columns SHOWN of the connected records, and then the workers are closed; if None,
+    descriptions are not compared.
     """
     reading = records.reading
     with closing(ComponentSplitter(joined, component, work, policy.max_cluster, reading.folder)) as splitter:
@@ -224,8 +212,8 @@ def _ranking_values(
     decisions: AppliedDecisions | None,
     progress: Progress,
 ) -> RankingValues:
-    """Values by which works are ranked. `cluster` and `work` have the numbers of each record. Descriptions are read
-    only if a rule of `policy.keep` needs them, of records in clusters with others. Raises FatalError.
+    """Values by which works are ranked. `cluster`, `work`: numbers for each record. Descriptions are read only if a
+    rule of `policy.keep` needs them.
     """
     reading = records.reading
     lengths, counts = (
@@ -270,15 +258,12 @@ def _ranking_values(
 def _ranks_by_rules(
     policy: Policy, cluster: Numbers, work: Numbers, values: RankingValues, reading: ReadDumps
 ) -> Numbers:
-    """Rank of each record in its cluster as if nobody had decided to keep a record; decisions to remove stay."""
+    """Rank of each record in its cluster without the decisions to keep a record; decisions to remove stay."""
     without = replace(values, decided=np.maximum(values.decided, 1))
     return ranks(policy.keep, cluster, work, without, reading.dumps)
 
 
 def _decision(cluster: Numbers, rank: Numbers, is_apart: Flags) -> npt.NDArray[np.int8]:
-    """Index in DECISIONS (alone, kept, removed, apart) of each record, from its cluster and rank. `is_apart`: whether a
-    record that would be `alone` is `apart` instead (in doubt, or kept separate by people).
-    """
     alone, kept, removed, apart = range(len(DECISIONS))
     has_removed = np.zeros(cluster.max(initial=0) + 1, np.bool_)
     has_removed[cluster[rank > 1]] = True

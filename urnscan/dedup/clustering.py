@@ -195,8 +195,8 @@ class Clustering:
             edge += len(names.values)
 
     def _with_others(self, names: pa.ListArray, span: slice) -> pa.ListArray:
-        """Lists of what joined each record of a batch: `names`, the keys; then the places in the literature by which
-        articles were joined, and BY_DECISION if people joined it. `span`: numbers of the records, as a slice.
+        """What joined each record of a batch: its keys (`names`), then places in the literature by which articles were
+        joined, and BY_DECISION. `span`: numbers of the records.
         """
         places, decided = self.citation_places[span], self.by_decision[span]
         if not places.any() and not decided.any():
@@ -218,9 +218,6 @@ class Clustering:
             yield pa.RecordBatch.from_pydict(self._named_records(dump, span, rows), KEPT).filter(is_kept)
 
     def _named_records(self, dump: Dump, span: slice, rows: pa.RecordBatch) -> dict[str, pa.Array]:
-        """The columns of KEPT (cluster, source, member, record, record_id, digest) for the rows of a batch of a dump.
-        `span`: numbers of the records of the batch among the records of all dumps, from 0.
-        """
         return {
             "cluster": number_array(self.cluster[span].astype(np.int64)),
             "source": _repeated(dump.source.name, len(rows)),
@@ -242,9 +239,8 @@ class Clustering:
             yield dump, (np.flatnonzero(stays) + span.start).astype(np.int32), rows.filter(flag_array(stays))
 
     def _scattered(self, span: slice, described: pa.RecordBatch) -> Mapping[str, pa.Array]:
-        """Columns of SHOWN (title, year and others) for all records of a batch; null for records that are alone in
-        their component (connected records). `span`: numbers of the records, as a slice; `described`: rows of only the
-        records that are not alone.
+        """Columns of SHOWN for all records of a batch, null for records that are alone in their component; `described`
+        has rows only of the others. `span`: numbers of the records.
         """
         is_wanted = self.records.share(span)
         place = np.cumsum(is_wanted, dtype=np.int32) - np.int32(1)

@@ -97,7 +97,6 @@ class DedupReport:
     """Duration of the run, in seconds."""
 
     def _repr_html_(self) -> str:
-        """Return HTML with the counts, then the failures and the notes, for a notebook."""
         values = {name: value for name, value in vars(self).items() if name not in ("failures", "notes")}
         shown = (
             (name.replace("_", " "), len(value) if isinstance(value, Sequence) else value)
@@ -187,6 +186,5 @@ class DedupReport:
 
 
 def _first(sentences: Sequence[str]) -> list[str]:
-    """The first five messages about dumps, and a message that counts the rest."""
     rest = len(sentences) - _REPORTED
     return [*sentences[:_REPORTED], *([f"{counted(rest, 'more dump')} of this kind"] if rest > 0 else [])]

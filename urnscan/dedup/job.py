@@ -112,9 +112,6 @@ def run(
 
 
 def _check(policy: Policy, outputs: Outputs) -> None:
-    """Raise FatalError for an output or option that needs or excludes another: `review_all` without a review, `wrong`
-    with `any_urn`, `carry` without copies of the dumps.
-    """
     if outputs.review_all and not outputs.has_review:
         raise FatalError(f"{option('review_all', None)} needs {option('review', 'FILE')}")
     if policy.any_urn and outputs.wrong is not None:
@@ -124,9 +121,8 @@ def _check(policy: Policy, outputs: Outputs) -> None:
 
 
 def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
-    """Check that the copies of all inputs can be written, and return the inputs, unread; with copies, all of them are
-    listed first. Raises FatalError for a copy that cannot be written, and for an output that is a table of the options,
-    such as `decisions`.
+    """Return the inputs, unread, after a check that their copies can be written, and that no output is a table of the
+    options, such as `decisions`. With copies, all inputs are listed first.
     """
     written = [*outputs.paths]
     for dumps in outputs.copies.values():
@@ -139,9 +135,6 @@ def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Ou
 
 
 def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, wrong: WrongRows | None) -> None:
-    """Write `rows` (of `Clustering.rows`) to the tables that were asked for: of clusters, of the mapping from removed
-    to kept records, and of wrong ISBN and ISSN.
-    """
     if outputs.clusters is not None:
         outputs.clusters(rows.select(CLUSTERS.names))
     if outputs.mapping is not None and redirects is not None:
@@ -154,9 +147,6 @@ def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, 
 def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
-    """Write the dumps of the kept and of the removed records, if asked for. Sets `carried` and `not_carried` of
-    `report`. Raises FatalError.
-    """
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:
             carry = Carry(policy.carry, clustering, again)
@@ -167,9 +157,7 @@ def _copy_all(
 
 
 def _copy(again: SecondReading, places: Iterator[Places], dumps: Dumps) -> None:
-    """Copy all dumps without some of their records. `places` says, in the order of the dumps, where each record is and
-    whether it stays. `dumps` is the output. Raises FatalError.
-    """
+    """Copy all dumps. `places`, in the order of the dumps: where each record is, and whether it stays."""
     for source, of_source in itertools.groupby(again.read(), lambda opened: opened[0].source):
         with dumps.open(source) as write:
             for dump, buffer in of_source:
@@ -203,9 +191,6 @@ def _count(report: DedupReport, reading: ReadDumps, clustering: Clustering) -> N
 
 
 def _shown(clustering: Clustering, outputs: Outputs) -> Flags:
-    """For each component (connected records), by its number, whether the review shows it: if a record is still to be
-    decided; with `review_all`, if a record is in doubt or removed.
-    """
     if outputs.review_all:
         return clustering.components_with(clustering.in_doubt | (clustering.rank > 1))
     return clustering.components_with(clustering.to_decide)

@@ -143,9 +143,6 @@ class Policy:
 
 
 def _most(max_class: int | str) -> int | str:
-    """Check `max_class`, an integer of at least 2 or a percentage (more than 0%, at most 100%), and return it. Raises
-    ArgumentError for other values.
-    """
     if isinstance(max_class, str) and max_class.endswith("%"):
         if _PERCENT.fullmatch(max_class) and 0 < float(max_class[:-1]) <= 100:
             return max_class
@@ -161,9 +158,8 @@ def _most(max_class: int | str) -> int | str:
 def _names(
     name: str, value: str | Iterable[str], known: tuple[str, ...], alone: tuple[str, tuple[str, ...]]
 ) -> tuple[str, ...]:
-    """The names in the value of the option `name`, each once, in the order of `known`; empty names are left out.
-    `alone`: a word that is allowed if it is the only name, and the names that it means. Raises ArgumentError for an
-    unknown name.
+    """The names in the value of the option `name`, in the order of `known`. `alone`: a word that must be the only name,
+    and the names that it means.
     """
     named = [each for each in as_strings(name, value) if each]
     word, meaning = alone
@@ -177,7 +173,6 @@ def _names(
 
 
 def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
-    """The tags of data fields of MARC (`852`) in `carry`, each once. Raises ArgumentError for any other text."""
     named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
     for tag in named:
         if len(tag) != 3 or not tag.isascii() or not tag.isalnum():

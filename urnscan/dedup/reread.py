@@ -187,8 +187,8 @@ class SecondReading:
                 yield (dump, start), buffer.take(length)
 
     def _open(self, dumps: Sequence[Dump]) -> Iterator[tuple[Dump, SummedReader]]:
-        """Yield dumps, in dump order, each with a reader of its bytes, which must be used before the next is taken.
-        Raises FatalError for a dump that is missing or cannot be read.
+        """Yield each of the dumps, which must be in dump order, with a reader of its bytes; use it before the next is
+        taken. Raises FatalError for a dump that is missing.
         """
         for source, of_source in itertools.groupby(dumps, lambda dump: dump.source):
             pending = deque(of_source)

@@ -33,14 +33,12 @@ _FEW_PAGES = 2
 
 
 def _closest(one: Features, other: Features) -> Closest | None:
-    """The most similar forms of the titles; None if a title is missing, or if the titles are in two scripts."""
     if not one.title or not other.title or one.title.script != other.title.script:
         return None
     return closest(one.title, other.title, are_parts=bool(one.part.designations and other.part.designations))
 
 
 def _of_titles(one: Features, other: Features) -> float | None:
-    """Distance of the titles, 0 (equal, but one may lack the subtitle) to 1; None if they cannot be compared."""
     titles = _closest(one, other)
     return None if titles is None else 1 - titles.similarity / 100
 
@@ -59,8 +57,8 @@ def of_kinds(one: Features, other: Features) -> float | None:
 
 
 def _of_authors(one: Features, other: Features) -> float | None:
-    """1 if two works with a general title (`Editorial`) have authors without a common word, 0 if a word is the same or
-    the start of the other; None for other titles, or without both authors.
+    """1 if two works with a general title (`Editorial`) have authors without a common or abbreviated word, else 0; None
+    for other titles, or without both authors.
     """
     titles = _closest(one, other) if one.author and other.author else None
     if titles is None or not known_words().general.fullmatch(titles.one):
@@ -85,8 +83,8 @@ def _of_editions(one: Features, other: Features) -> float | None:
 
 
 def _of_unnumbered_edition(one: Features, other: Features) -> float | None:
-    """1 if only one edition has a number, from 2 to 999, and the other record has other years, or the same statement
-    without the number: `Rev. ed. 2`, `Rev. ed.`; else None.
+    """1 if only one edition has a number, from 2 to 999, and the years differ, or the statements are the same without
+    it (`Rev. ed. 2`, `Rev. ed.`); else None.
     """
     numbered, unnumbered = (other, one) if one.edition is None else (one, other)
     if numbered.edition is None or not 1 < numbered.edition <= _LAST_EDITION:
@@ -105,14 +103,13 @@ def _of_parts(one: Features, other: Features) -> float | None:
 
 
 def _are_one_article(one: Features, other: Features) -> bool:
-    """Whether two articles have the same first page, a common year, and the same title (small typos allowed)."""
     has_page = bool(one.page) and one.page == other.page
     return has_page and not one.years.isdisjoint(other.years) and far_titles(one, other) <= _SLIP
 
 
 def _of_extras(one: Features, other: Features) -> float | None:
-    """1 if the volumes differ in being an index or a supplement (an index and a supplement differ), else 0. None if one
-    has no number, or both have a first page.
+    """1 if the volumes differ in being an index or a supplement, else 0. None if one has no number, or both have a
+    first page.
     """
     if not (one.part.designations and other.part.designations) or (one.page and other.page):
         return None
@@ -120,8 +117,8 @@ def _of_extras(one: Features, other: Features) -> float | None:
 
 
 def _of_opposite_parts(one: Features, other: Features) -> float | None:
-    """1 if the statements of the parts have opposite words (`Textband`, `Tafelband`), or one has numbers and the other
-    is an index without a number; else 0. None without both statements.
+    """1 if the statements of the parts have opposite words (`Textband`, `Tafelband`), or one part has a number and the
+    other is an index without one; else 0. None without both statements.
     """
     if not (one.stated_part and other.stated_part):
         return None
@@ -157,7 +154,6 @@ def _of_numbers_in_titles(one: Features, other: Features) -> float | None:
 
 
 def _arabic(title: Title | None, *, both: bool) -> list[str]:
-    """Numbers in a title that are written in digits."""
     return DIGITS.findall((title.full if both else title.proper)[0]) if title else []
 
 
@@ -166,7 +162,7 @@ def _of_documents(one: Features, other: Features) -> float | None:
 
 
 def _of_series(one: Features, other: Features) -> float | None:
-    """1 if each number of `one` in a series conflicts with each of `other`, else 0; None if a record has no series."""
+    """1 if each number of `one` in a series conflicts with each of `other`, else 0; None without both."""
     distances = [differ(mine, others) or 0 for mine in one.series for others in other.series]
     return min(distances, default=None)
 
@@ -184,8 +180,8 @@ def _of_dates(one: Features, other: Features) -> float | None:
 
 
 def _of_printings(one: Features, other: Features) -> float | None:
-    """1 if the printings differ, else 0; None if both records lack an edition. A record without one has the first
-    printing; then months and the mark `reprint` count only if the years differ.
+    """1 if the printings differ, else 0; None if both records lack an edition. If one lacks it, only numbers of
+    printings count, unless the years differ.
     """
     if one.printing is None and other.printing is None:
         return None
@@ -210,7 +206,7 @@ def _of_publishers(one: Features, other: Features) -> float | None:
 
 
 def _of_extents(one: Features, other: Features) -> float | None:
-    """Difference of the pages of two one-volume books, less 2, as a share of the larger number, at least 0; else None."""
+    """Difference of the pages of two one-volume books, beyond _FEW_PAGES, as a share of the larger number; else None."""
     pages, others = one.extent.pages, other.extent.pages
     if not pages or not others or max(one.extent.volumes | other.extent.volumes, default=1) > 1:
         return None
@@ -272,7 +268,6 @@ def other_authors(one: Features, other: Features) -> float | None:
 
 
 def _other_editions(one: Features, other: Features) -> float | None:
-    """1 if the numbers of the editions differ, else 0; None if an edition has no number."""
     return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
 
 

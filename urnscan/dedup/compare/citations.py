@@ -142,8 +142,8 @@ def blocks(description: Description) -> tuple[str, str, str]:
 
 
 def _other_numbers(one: Features, other: Features) -> float:
-    """0 if both titles have the same numbers, otherwise 1, also if a title is missing. Numbers in a subtitle do not
-    count if the other title has no subtitle; but they count if the subtitle names a part (`Part II`).
+    """0 if both titles have the same numbers, else 1, also without a title. If only one has a subtitle, its numbers may
+    be missing in the other title, unless it names a part (`Part II`).
     """
     if not one.title or not other.title:
         return 1
@@ -155,9 +155,8 @@ def _other_numbers(one: Features, other: Features) -> float:
 
 
 def _have_same_numbers(one: str, other: str) -> bool:
-    """Whether two titles, in lower case without punctuation, have the same numbers in the same order: digits, also
-    within words (`co2`), with or without spaces (`10 6`, `106`); Roman numbers, number words, and single letters as in
-    `part b` (`numbers_in`). `faust ii` is not `faust i`, `level two` is `level 2`. True if neither has any.
+    """Whether two titles, normalized by `words`, have the same numbers in the same order, or none: digits, Roman
+    numbers, number words, and letters as in `part b`. `level two` is `level 2`, and `10 6` is `106`.
     """
     # U.S., US
     if one.replace(" ", "") == other.replace(" ", ""):
@@ -173,7 +172,6 @@ def _have_same_numbers(one: str, other: str) -> bool:
 
 
 def _years_between(one: Features, other: Features) -> float:
-    """Years between the nearest two years; 0 if both articles lack a year, 9999 if only one lacks it."""
     if not one.years and not other.years:
         return 0
     return min((abs(a - b) for a in one.years for b in other.years), default=_LAST_YEAR)
@@ -195,9 +193,6 @@ a place (`PLACES`).
 
 
 def _have_one_start(one: Start | None, other: Start | None) -> bool | None:
-    """Whether two articles begin on the same page; None if unknown, also if only one begins on page 1. Letters before
-    the number count only if both have some.
-    """
     # Not all databases have letters before the number. Page 1 may mean that an article has no place in an issue yet.
     if one is None or other is None:
         return None
@@ -226,25 +221,22 @@ class _Pair(NamedTuple):
 
     @property
     def may_begin_anywhere(self) -> bool:
-        """Whether the page is unknown, or may be wrong: articles begin on page 1 as long as they are in no issue."""
+        """Whether the page is unknown, or 1, which an article without an issue has."""
         return self.start is None or (self.one.start is not None and self.one.start.number == 1)
 
     @property
     def may_be_one_journal(self) -> bool:
-        """Whether both articles are in the same journal, or, if the journal of one is unknown, in issues with the same
-        number.
-        """
+        """Whether the journal is the same, or, if unknown, the number of the issue."""
         return self.issue is True if self.journal is None else self.journal
 
     @property
     def has_telling_title(self) -> bool:
-        """Whether both titles have at least three words and are not general (`Editorial`)."""
         titles = (self.one.title, self.other.title)
         return all(len(title.split()) >= _TELLING and not known_words().general.fullmatch(title) for title in titles)
 
     def has_whole_title(self, letters: int) -> bool:
-        """Whether the whole titles are the same (small typos allowed), of at least three words, not general
-        (`Editorial`), and of at least `letters` characters.
+        """Whether the whole titles are the same (small typos allowed), of at least `letters` characters, and
+        `has_telling_title`.
         """
         is_long = min(len(self.one.title), len(self.other.title)) >= letters
         return is_long and self.has_telling_title and fuzz.ratio(self.one.title, self.other.title) >= _SAME_WHOLE

@@ -51,7 +51,7 @@ _LEAST_WORDS = 3  # least words in the title of a part that may replace the titl
 
 
 class _WithoutAccents(dict[int, int | str | None]):
-    """A table for `str.translate` that leaves out combining characters; characters are added at their first use."""
+    """A table for `str.translate` that leaves out combining characters."""
 
     def __missing__(self, character: int) -> int | str | None:
         kept = self[character] = None if unicodedata.combining(chr(character)) else character
@@ -162,7 +162,6 @@ def features(description: Description) -> Features:
 
 
 def _words_of_name(name: str) -> frozenset[str]:
-    """Words of a name, in lower case; words of one or two letters only if there are no longer words."""
     all_words = words(name).split()
     return frozenset(word for word in all_words if len(word) > 2) or frozenset(all_words)
 
@@ -189,8 +188,8 @@ def words(text: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 12)  # most records of a cluster have the same title
 def _title(text: str) -> tuple[Title | None, int | None]:
-    """A title prepared for comparison (None if the text has no word), and the number of an edition in the title (None
-    without one). `text`: the title in a description, where special characters mark article and subtitle.
+    """A title for comparison (None without a word), and the number of an edition in it (None without one). `text`: the
+    title in a description, where special characters mark article and subtitle.
     """
     text = _RESPONSIBILITY.sub("", text)
     cut = _SUBTITLE.split(text, maxsplit=1)
@@ -221,8 +220,8 @@ def _title(text: str) -> tuple[Title | None, int | None]:
 
 
 def _parallel(text: str) -> tuple[tuple[str, str], ...]:
-    """The titles in several languages in a text (`Title = Título`), each as words without its subtitle and with it;
-    empty for a title in a single language.
+    """The titles in several languages in a text (`Title = Título`), each without and with its subtitle; empty for a
+    single title.
     """
     titles = _PARALLEL.split(text)
     forms = ((words(_SUBTITLE.split(title, maxsplit=1)[0]), words(title)) for title in titles)
@@ -230,9 +229,7 @@ def _parallel(text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _edition_in(title: str) -> int | None:
-    """The number of an edition in a title that `words` has normalized (`inks 3rd ed`), the first of several; None if
-    there is none.
-    """
+    """The first number of an edition in a title normalized by `words` (`inks 3rd ed`); None without one."""
     known = known_words()
     if known.editions.isdisjoint(title.split(" ")):
         return None
@@ -241,8 +238,8 @@ def _edition_in(title: str) -> int | None:
 
 
 def _without_additions(title: str) -> str:
-    """A title, normalized by `words`, without edition (`3rd ed`) and additions of databases (`electronic resource`);
-    each is left if nothing else is there.
+    """A title, normalized by `words`, without edition (`3rd ed`) and additions of databases (`electronic resource`),
+    unless nothing else is there.
     """
     known = known_words()
     for hints, pattern in ((known.additions, known.addition), (known.editions, known.edition)):
@@ -252,9 +249,7 @@ def _without_additions(title: str) -> str:
 
 
 def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
-    """Kinds of works (`reply`, `workbook`) that the texts name: forms of a title, and an edition, normalized by
-    `words`. An article at the start of a text does not count.
-    """
+    """Kinds of works (`reply`, `workbook`) that the texts, normalized by `words`, name."""
     kinds = set()
     for text in dict.fromkeys(texts):
         hinted = {name for word in text.split(" ") for name in _hinted(word)}
@@ -267,12 +262,11 @@ def _kinds_in(texts: Sequence[str]) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=1 << 14)
 def _hinted(word: str) -> tuple[str, ...]:
-    """Kinds of works that a word may name: a text with the word must be compared with their patterns."""
     return tuple(name for name, hints in known_words().hints.items() if word.startswith(hints))
 
 
 def _edition(text: str) -> int | None:
-    """The first number in a statement of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`, `第3版`; None for `Rev. ed.`."""
+    """The number in a statement of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`, `第3版`; None for `Rev. ed.`."""
     known = known_words()
     tokens = words(text).split(" ")
     for word, after in itertools.pairwise([*tokens, ""]):
@@ -286,13 +280,12 @@ def _edition(text: str) -> int | None:
 
 
 def _publisher(words_of_name: str) -> str:
-    """The given words of a publisher, normalized by `words`; empty for a statement that it is unknown (`s n`)."""
     return "" if known_words().unknown.search(words_of_name) else words_of_name
 
 
 def _first_page(text: str) -> tuple[str, int] | None:
-    """The first page of a range, or a page with letters (`S259`), as letters and number; otherwise None, also for page
-    1 and above 99,999.
+    """The first page of a range, or a page with letters (`S259`), as letters and number; None for other texts, and for
+    page 1.
     """
     # A number alone may be the number of all pages, and an article begins on page 1 before it appears in an issue.
     page = _PAGE.match(text)
@@ -355,6 +348,5 @@ def _most_alike(mine: Sequence[str], others: Sequence[str]) -> Closest:
 
 
 def _are_nested(one: str, other: str) -> bool:
-    """Whether a title has all words of the other title."""
     mine, others = set(one.split()), set(other.split())
     return mine <= others or others <= mine

@@ -29,8 +29,8 @@ def are_one_journal(one: str, other: str) -> bool:
 
 
 def _forms(title: str) -> dict[tuple[str, ...], None]:
-    """The forms of a title as keys of a dict, to keep their order: its words in lower case with and without additions
-    (after a bracket, `=`, `/`, or a sign between spaces), without small words. Empty without other words.
+    """The forms of a title, with and without additions (such as one after `=`), as words without small words; keys of a
+    dict, to keep their order.
     """
     forms = (tuple(_counted(words(text))) for text in (title, _ADDITION.sub("", title)))
     return dict.fromkeys(form for form in forms if form)
@@ -52,8 +52,8 @@ def _are_alike(mine: tuple[str, ...], others: tuple[str, ...]) -> bool:
 
 
 def _is_abbreviation(one: str, other: str) -> bool:
-    """Whether the shorter word is the start of the other word, or has its first letter and some others in order
-    (`natl`, `national`). Equal words count.
+    """Whether the shorter word is the start of the other, or has its first letter and some others in order (`natl`,
+    `national`).
     """
     shorter, longer = sorted((one, other), key=len)
     if longer.startswith(shorter):

@@ -147,5 +147,4 @@ def known_words() -> Words:
 
 
 def _by_word(spellings: Mapping[str, str]) -> Mapping[str, str]:
-    """Word -> the name of the list that contains the word. `spellings`: name -> its words, with spaces between."""
     return {word: name for name, words in spellings.items() for word in words.split()}

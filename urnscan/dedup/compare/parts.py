@@ -91,16 +91,16 @@ def part_of(words: str) -> Part:
 
 
 def _follows(tokens: Sequence[str], at: int) -> bool:
-    """Whether the word for a part at index `at` belongs to the number before the word, as in `2 Band 1 Teil`, and not
-    to the number after.
+    """Whether the word for a part at index `at` belongs to the number before it, as in `2 Band 1 Teil`, and not to the
+    number after it.
     """
     rest = tokens[at + 1 : at + 3]
     return not rest or not any(_values(rest[0], "")) or rest[-1] in known_words().parts
 
 
 def _values(word: str, after: str) -> Iterator[str]:
-    """The numbers, in digits, and letters of a part in a word; `after` is the next word of the statement, or empty.
-    Both are in lower case without accents.
+    """The numbers, in digits, and letters of a part in a word. `after`: the next word, or empty. Both are in lower case
+    without accents.
     """
     known = known_words()
     number = _NUMBER.match(word)
@@ -221,7 +221,7 @@ def have_other_marks(one: str, other: str) -> bool:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _marks(title: str) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str, str]]]:
-    """The marks in a title, and all that may be the same marks in another spelling, as first letter and digits."""
+    """The marks (`co2`) in a title, and all that may be the same in another spelling, as first letter and digits."""
     tokens = title.split(" ")
     marks = {_mark(word) for word in tokens if _MARK.fullmatch(word) and not number_of(word)}
     runs = ("".join(tokens[at : at + count]) for at in range(len(tokens)) for count in (1, 2, 3))
@@ -229,7 +229,7 @@ def _marks(title: str) -> tuple[frozenset[tuple[str, str]], frozenset[tuple[str,
 
 
 def _mark(word: str) -> tuple[str, str]:
-    """First letter and digits of a mark; the level instead of the letter, if the letters are a word for a part: `vol1`."""
+    """First letter and digits of a mark; for a word for a part, as in `vol1`, its level instead of the letter."""
     before = word.rstrip("0123456789")
     if level := known_words().levels.get(before):
         return level, word.removeprefix(before)
@@ -252,7 +252,7 @@ def names_part(title: str) -> bool:
 
 
 def _roman_number(word: str) -> str | None:
-    """The value of a Roman number in lower case, up to 99, in digits; None for another word."""
+    """The value, in digits, of a Roman number up to 99 in lower case; None for another word."""
     if not (word and _ROMAN.match(word)):
         return None
     values = [_VALUES[letter] for letter in word]
@@ -260,9 +260,7 @@ def _roman_number(word: str) -> str | None:
 
 
 def _han_values(found: Iterable[Sequence[str]]) -> Iterator[str]:
-    """The numbers in groups of `_HAN` (the result of `findall`), in digits; words for first, middle and last, such as
-    `上`, unchanged.
-    """
+    """The numbers in a result of `_HAN.findall`, in digits; words for first, middle and last, such as `上`, unchanged."""
     for before, place, after, last_place in found:
         digits = before or after
         yield str(_han(digits)) if digits else place or last_place

@@ -53,17 +53,17 @@ def alone(one: str, other: str) -> int:
 
 
 def _is_within(word: str, others: Sequence[str], letters: str) -> bool:
-    """Whether a word is at the start of one of `others` (a letter may be before it) or, if none contains it, within
-    several of them as one word. `Geschichte` is not within `Kunstgeschichte`, unless its own title, whose letters are
-    `letters`, has `Kunst Geschichte`.
+    """Whether a word is at the start of one of `others` (a letter may be before it) or, if none contains it, in their
+    joined letters. `Geschichte` is within `Kunstgeschichte` only if its own title, the text `letters`, has `Kunst
+    Geschichte`.
     """
     around = [other for other in others if word in other and other not in letters]
     return any(other.find(word) <= _LAST_OF_START for other in around) if around else word in "".join(others)
 
 
 def _begin_alike(one: str, other: str) -> bool:
-    """Whether two words, not empty, begin with the same letter, or with letters that alternate: `Katalog`, `catalogue`;
-    not if one has a prefix of two letters or more before the other: `aerobic`, `anaerobic`.
+    """Whether two words, not empty, begin with the same letter, or with letters that alternate (`Katalog`,
+    `catalogue`); not if one is the other with a prefix (`aerobic`, `anaerobic`).
     """
     shorter, longer = sorted((one, other), key=len)
     if longer.endswith(shorter) and len(longer) - len(shorter) > _LAST_OF_START:
@@ -72,9 +72,7 @@ def _begin_alike(one: str, other: str) -> bool:
 
 
 def _has_other_start(one: str, other: str) -> bool:
-    """Whether two words begin with different letters that alternate in spellings: `aesthetic`, `esthetic`; the rest is
-    not compared.
-    """
+    """Whether two words begin with different letters that alternate in spellings: `aesthetic`, `esthetic`."""
     starts = {f"{one[:2]} {other[0]}", f"{other[:2]} {one[0]}", f"{min(one[0], other[0])}{max(one[0], other[0])}"}
     return not _SPELLINGS.isdisjoint(starts)
 
@@ -104,8 +102,8 @@ def _has_opposite(word: str, title: Iterable[str]) -> bool:
 
 
 def _units(title: Sequence[str], other: Sequence[str]) -> set[str]:
-    """The words of a title; of words with Chinese characters, only these characters. A prefix such as `non` joins the
-    word after it, `non linear` -> `nonlinear`, unless it is also a word of the other title.
+    """The words of a title; of words with Chinese characters, only these characters. A prefix joins the word after it
+    (`non linear` -> `nonlinear`), unless `other` has it as a word.
     """
     added = known_words().added_prefixes.difference(other)
     units: set[str] = set()

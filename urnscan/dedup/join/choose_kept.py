@@ -182,9 +182,7 @@ def first_records(work: Numbers) -> Numbers:
 
 
 def _keys(rule: str, values: RankingValues, works: Numbers, dumps: Sequence[Dump]) -> Sequence[IntArray]:
-    """Sort keys of works for a rule, the most important first; each has an element for each of `works` (numbers of
-    works), and the smallest wins. For `source:NAME` the key is whether the work is in another dump.
-    """
+    """Sort keys for a rule, the most important first: a number for each of `works`, of which the smallest wins."""
     if rule in _RULES:
         return _RULES[rule](values, works)
     is_other = np.array([not _is_named(dump, rule) for dump in dumps], np.int8)

@@ -135,9 +135,7 @@ def citation_pairs(
 
 
 def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
-    """Yield only the records whose format has a field for the host (journal or book) of an article: their numbers, and
-    their packed descriptions. Empty batches are left out.
-    """
+    """Yield only the records whose format has a field for the host (journal or book) of an article."""
     for records, packed in batches:
         is_citation = np.zeros(len(records), np.bool_)
         for beginning in with_hosts():
@@ -147,9 +145,8 @@ def _citations(batches: Iterable[Batch]) -> Iterator[Batch]:
 
 
 def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.int64]:
-    """The hashes of the blocks (groups of articles that may be the same) that have records of several components
-    (groups that keys connect). `block`: for each record, the hash of its block, or 0 for no block. `component`: for
-    each record, the number of its component.
+    """The hashes of the blocks (articles that may be the same) with records of several components. `block`: the hash of
+    the block of each record, or 0.
     """
     order = np.lexsort((component, block))
     block, component = block[order], component[order]
@@ -159,8 +156,8 @@ def _shared(block: npt.NDArray[np.int64], component: Numbers) -> npt.NDArray[np.
 
 
 def _blocks(packed: pa.BinaryArray) -> Blocks:
-    """For each record, the hashes of its blocks (groups of articles that may be the same), one of each kind, by its
-    packed description; 0 for a block that it lacks, and for all blocks of a record that is not an article.
+    """For each record, the hashes of its blocks (articles that may be the same), one of each kind; 0 for a block that
+    it lacks.
     """
     hashes = np.zeros((len(packed), _KINDS), np.int64)
     for at, data in enumerate(packed.to_pylist()):
@@ -173,9 +170,8 @@ def _blocks(packed: pa.BinaryArray) -> Blocks:
 
 
 class _Member(NamedTuple):
-    """An article in a block (group of articles that may be the same), prepared for comparison. `title` is the
-    normalized title; `record` and `component` are the numbers of the record and of its component (group that keys
-    connect).
+    """An article in a block (articles that may be the same), with its normalized title, and the numbers of record and
+    component.
     """
 
     title: str
@@ -187,9 +183,8 @@ class _Member(NamedTuple):
 
 
 def _pairs(members: pa.Table) -> npt.NDArray[np.int32]:
-    """The pairs of records of the same article in `members`, perhaps repeated: the smaller number, the larger one, and
-    the index of the place in PLACES; shape (pairs, 3). `members`: rows of _MEMBERS, with all rows of each of their
-    blocks. Records of the same component are not compared.
+    """The pairs of records of the same article, without pairs of one component: the smaller number, the larger one, and
+    the index in PLACES; perhaps repeated. `members` must have all rows of each of their blocks.
     """
     order = np.argsort(numbers(members.column("block").combine_chunks()), kind="stable")
     columns = (column.to_pylist() for column in members.take(number_array(order)).columns)

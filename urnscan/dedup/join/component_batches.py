@@ -114,9 +114,7 @@ def split_components(batch: ComponentBatch) -> BatchClusters:
 
 
 class _Component(NamedTuple):
-    """A component that needs a comparison. Its works have the places `begin`, `begin + 1`, … in the batch (indices in
-    its works, sorted by component).
-    """
+    """A component that needs a comparison. Its works have the places `begin`, `begin + 1`, … in the batch."""
 
     begin: int
     described: list[Description]
@@ -129,8 +127,8 @@ class _Component(NamedTuple):
     CITATION."""
 
     def shared(self, level: int) -> Iterator[list[int]]:
-        """Yield, for each identifier of this level (such as SURE), the works that have it, each once, counted from 0 in
-        the component.
+        """Yield, for each identifier of this level (such as SURE), the works that have it, counted from 0 in the
+        component.
         """
         for _, group in itertools.groupby(self.edges, lambda edge: edge[0]):
             edges = list(group)
@@ -139,9 +137,7 @@ class _Component(NamedTuple):
 
 
 class _Components:
-    """The components of a batch. The place of a work is its index, from 0, in the works sorted by component, then by
-    number.
-    """
+    """The components of a batch. The place of a work is its index among all works, sorted by component, then by number."""
 
     def __init__(self, batch: ComponentBatch) -> None:
         work, edge = np.unique(batch.work, return_inverse=True)
@@ -189,9 +185,8 @@ class _Components:
         """Whether all works of a component have the same description, so that no comparison is needed."""
 
     def alike(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Pairs of works in components that need no comparison (all works have the same description, no identifier is
-        in doubt, and no pair is never joined), as two arrays of places: the first work of a component, and each other
-        work of it.
+        """Pairs of works in components that need no comparison, as two arrays of places: the first work of a component,
+        and each other work of it.
         """
         place = np.flatnonzero(self._is_alike[self._number])
         lead = self._begins[self._number[place]]
@@ -199,15 +194,13 @@ class _Components:
         return lead[is_other], place[is_other]
 
     def alike_without_title(self) -> list[int]:
-        """Places of the works without a title in components that need no comparison (all works have the same
-        description, and no identifier is in doubt).
-        """
+        """Places of the works without a title in components that need no comparison."""
         has_title = np.array([from_text(text).title is not None for text in self._described], np.bool_)
         places: list[int] = np.flatnonzero(self._is_alike[self._number] & ~has_title[self._code]).tolist()
         return places
 
     def different(self) -> Iterator[_Component]:
-        """Yield the components that need a comparison: those that `alike` leaves out."""
+        """Yield the components that need a comparison."""
         which = np.flatnonzero(~self._is_alike[self._edges[0]])
         which = which[np.argsort(self._edges[0, which], kind="stable")]
         of_edge, *columns = self._edges[:, which]
@@ -228,9 +221,8 @@ class _Components:
 
 
 def _descriptions(place: npt.NDArray[np.intp], texts: pa.ChunkedArray, count: int) -> tuple[Numbers, list[str]]:
-    """For each of `count` works, in the order of places, the index of its description in the list of texts that is also
-    returned. `place`: for each row of `texts`, the place of its work. If a work has several rows, the first value of
-    each aspect counts; without a row, its description is empty.
+    """For each of `count` works, the index of its description in the texts that are also returned. `place`: the work of
+    each of `texts`. Several texts of a work are joined; a work without one has an empty description.
     """
     encoded = texts.dictionary_encode().combine_chunks()
     different = [as_text(NOTHING), *encoded.dictionary.to_pylist()]

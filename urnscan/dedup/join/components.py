@@ -133,9 +133,8 @@ class SharedEdges:
 
 
 def _pairs(record: Numbers, *keys: Numbers) -> Pair:
-    """The first record of each group of edges with equal keys, with each other record of the group. `record`: the
-    record of each edge. Each of `keys` is a column of numbers, with an element for each edge; the edges are sorted by
-    them.
+    """Pairs of the first record and each other record of edges with equal keys. The arrays have an element for each
+    edge, and are sorted by `keys`.
     """
     is_first = group_begins(*keys)
     first = np.flatnonzero(is_first)
@@ -232,8 +231,8 @@ class Edges:
 
 
 class _Trust(NamedTuple):
-    """Options that say which identifiers join records, and how far each is trusted: prefixes of ignored URNs (`weak`),
-    of supporting keys (`unsure`) and of numbers of catalogues (`copied`); and whether URNs join records (`by_urn`).
+    """Options that say which identifiers join records: prefixes of ignored URNs (`weak`), of supporting keys (`unsure`)
+    and of numbers of catalogues (`copied`), and whether URNs count.
     """
 
     weak: Sequence[str]
@@ -242,9 +241,6 @@ class _Trust(NamedTuple):
     by_urn: bool
 
     def levels(self, names: pa.StringArray) -> Levels:
-        """Trust in each identifier by its prefix: SURE for a URN, OTHER for another key, COPIED for a number of a
-        catalogue or UNSURE for a supporting key.
-        """
         level = np.where(flags_of(pc.starts_with(names, "urn:")), SURE, OTHER).astype(np.int8)
         for trust, prefixes in ((UNSURE, self.unsure), (COPIED, self.copied)):
             for prefix in prefixes:
@@ -253,9 +249,8 @@ class _Trust(NamedTuple):
 
 
 def _join(trust: _Trust, max_class: int, rows: pa.Table) -> tuple[int, SharedEdges]:
-    """The number of all edges of a part, and those whose identifiers join records: identifiers that 2 to `max_class`
-    records have, and that are not ignored by `trust`. An edge is a record and one of its identifiers. `rows`: the edges
-    of the part, as _EDGES; a part has all edges of some identifiers. Identifiers are numbered from 0 in the part.
+    """The number of edges (a record and one of its identifiers) in a part, and those whose identifiers join records:
+    not ignored, and in 2 to `max_class` records. A part must have all edges of an identifier.
     """
     record, edge = (numbers(rows.column(name).combine_chunks()) for name in ("record", "edge"))
     urn = rows.column("urn").dictionary_encode().combine_chunks()
@@ -303,8 +298,8 @@ def merged(group: Numbers, pairs: Pair) -> Numbers:
 # Not `scipy.sparse.csgraph`: where SciPy is installed, Numba loads `scipy.linalg` at each start, which takes 0.12 s.
 @compiled
 def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
-    """Join the components of pairs of records (`first` and `other`). `parent` has for each record an earlier record of
-    its component, or the record itself; it is changed.
+    """Join the components of pairs of records. `parent` has for each record an earlier record of its component, or the
+    record itself; it is changed.
     """
     for i in range(len(first)):
         a, b = _first(parent, first[i]), _first(parent, other[i])
@@ -313,8 +308,8 @@ def _join_pairs(parent: Numbers, first: Numbers, other: Numbers) -> None:
 
 @compiled
 def _number(parent: Numbers) -> None:
-    """Replace the parent of each record (an earlier record of its component, or the record itself) by the number of its
-    component, from 1 in the order of first records.
+    """Replace the parents of records (see `_join_pairs`) by the numbers of their components, from 1 in the order of
+    first records.
     """
     number = 0
     for record in range(len(parent)):
@@ -327,7 +322,7 @@ def _number(parent: Numbers) -> None:
 
 @inner
 def _first(parent: Numbers, record: int) -> int:
-    """Return the earliest record to which parents lead from `record`. Shortens the path in `parent` for later calls."""
+    """Return the earliest record to which parents lead, and shorten the path in `parent`."""
     while parent[record] != record:
         parent[record] = parent[parent[record]]
         record = parent[record]

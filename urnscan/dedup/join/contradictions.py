@@ -95,8 +95,8 @@ class ComponentSplitter:
             self._add_single(records[needs_single], names.filter(flag_array(needs_single)))
 
     def _add_single(self, records: Numbers, names: pa.ListArray) -> None:
-        """Add those identifiers of records that have a prefix in `keys.single()` (`urn:doi:`): of their kinds a work
-        usually has only one. `names`: a list of identifiers for each record.
+        """Add those identifiers of records of which a work usually has only one: with a prefix in `keys.single()`
+        (`urn:doi:`).
         """
         record, values = np.repeat(records, np.diff(numbers(names.offsets))), names.flatten()
         for kind, beginning in enumerate(single()):
@@ -142,9 +142,8 @@ class ComponentSplitter:
         return SplitComponents(joined, reasons[self._work], self._too_large())
 
     def _batches(self, agree: Sequence[str], never: Iterable[tuple[int, int]]) -> Iterator[ComponentBatch]:
-        """Yield the components with two to `max_cluster` works, in batches, and remove their descriptions from memory
-        and disk. `agree`: aspects that are compared. `never`: pairs of works of a component that are never joined.
-        Raises FatalError if the disk fails.
+        """Yield the components with two to `max_cluster` works, in batches, and remove their descriptions. `agree`:
+        aspects that are compared. `never`: pairs of works that are never joined.
         """
         shared_edges = self._joined
         of_edge = self._component[shared_edges.record]

@@ -70,9 +70,6 @@ def never_join_of(value: object) -> NeverJoin | None:
 
 
 def _name(where: str, text: str) -> str:
-    """The canonical form of the URN in a cell, or the key in it. `where` names the row in messages. Raises FatalError
-    for other text.
-    """
     kind, _, name = text.partition(":")
     if kind in keys() and name:
         return text

@@ -136,8 +136,8 @@ def split(
 
 
 def _untitled(group: Sequence[int], described: Sequence[Description], rules: Sequence[Rule]) -> list[int]:
-    """For each record NO_TITLE if its cluster has several records, and none of them has a title; otherwise 0. All 0 if
-    no rule compares titles. `group`: number of the cluster of each record.
+    """NO_TITLE for each record in a cluster of several records without a title, else 0; all 0 if no rule compares
+    titles. `group`: cluster of each record.
     """
     if all(rule.aspect != "title" for rule in rules):
         return [0] * len(group)
@@ -147,9 +147,7 @@ def _untitled(group: Sequence[int], described: Sequence[Description], rules: Seq
 
 
 def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[tuple[int, int], Comparison]:
-    """Compare each pair of records, and return the results by pair, the smaller number first; equal descriptions are
-    compared only once.
-    """
+    """Results of the comparison of all pairs of records, by pair, the smaller number first."""
     number: dict[Description, int] = {}
     numbers = [number.setdefault(description, len(number)) for description in described]
     different = [features(description) for description in number]
@@ -165,15 +163,12 @@ def _compared(described: Sequence[Description], rules: Sequence[Rule]) -> dict[t
 
 
 def _pairs(shared: Iterable[Sequence[int]]) -> Iterator[tuple[int, int]]:
-    """Pairs of records that share an identifier, the smaller number first; a pair comes once for each identifier.
-    `shared`: for each identifier, the records that have it.
-    """
+    """Pairs of records that share an identifier; a pair comes once for each identifier."""
     for records in shared:
         yield from itertools.combinations(sorted(records), 2)
 
 
 def _oppose(against: list[int], one: int, other: int) -> None:
-    """Set that two records conflict: bit `other` of `against[one]`, and bit `one` of `against[other]`."""
     against[one] |= 1 << other
     against[other] |= 1 << one
 
@@ -181,9 +176,8 @@ def _oppose(against: list[int], one: int, other: int) -> None:
 def _unsure_copies(
     copied: Iterable[Sequence[int]], of_group: Mapping[int, int], single: Sequence[Identifiers]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pairs that share only a number of a catalogue, and have different URNs of a kind. `copied`: for each
-    number of a catalogue, the records that share it. `of_group`: number of the group to which other sure keys connect a
-    record; a record that is missing is alone. `single`: identifiers of each record, by kind.
+    """Yield the pairs that share only a number of a catalogue, and have different URNs of a kind. `copied`: records of
+    each such number. `of_group`: the group to which other sure keys connect a record.
     """
     for one, other in _pairs(copied):
         is_connected = of_group.get(one, one) == of_group.get(other, other)
@@ -203,10 +197,9 @@ def _join_strongest_first(
     aspects: Mapping[tuple[int, int], int],
     against: Sequence[int],
 ) -> None:
-    """Join the groups of the pairs in `weights`, without those in `aspects` (pairs that conflict); changes `group`
-    (number of the group of each record). The pairs with the most rules that find no difference (`compared`) come first,
-    then those with the most shared identifiers (`weights`). `against`: for each record, a bit for each record that
-    conflicts with it.
+    """Join the groups of the pairs in `weights`, except conflicts (`aspects`); changes `group`, the group of each
+    record. Pairs that agree by the most rules come first, then those with the most shared identifiers. `against`: for
+    each record, a bit for each record that conflicts with it.
     """
     # Pairs by the numbers of equal aspects and of shared identifiers.
     by_strength: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
@@ -218,12 +211,9 @@ def _join_strongest_first(
 
 
 def _join(group: list[int], pairs: Iterable[tuple[int, int]], against: Sequence[int]) -> None:
-    """Join the groups that pairs of records connect, all pairs at once, so that the order of the pairs does not matter;
-    changes `group` (number of the group of each record). `against`: for each record, a bit for each record that
-    conflicts with it.
-
-    Two linked groups are joined if they conflict with the same groups among all groups that are connected with them.
-    Example: C is linked with A and with B, and A conflicts with B. C could join either of them, so C stays alone.
+    """Join the groups that pairs of records connect, all pairs at once, so that their order does not matter; changes
+    `group`, the group of each record. If C is linked with A and with B, and A conflicts with B, C stays alone.
+    `against`: for each record, a bit for each record that conflicts with it.
     """
     links = {(group[one], group[other]) for one, other in pairs if group[one] != group[other]}
     if not links:
