@@ -74,11 +74,9 @@ class BatchReader:
         return ReadBatch(rows, sorted(damaged), counts, cut_off, only_wrong, wrong, sorted(deleted.tolist()))
 
     def _names(self, texts: Texts, keys: Texts, count: int) -> tuple[pa.ListArray, Counts, int]:
-        """The column `names` of the records, counts of URNs that options left out or other options would change, and
-        the number of URNs longer than `max_length`. `texts` are scanned for URNs, `keys` are other identifiers; `count`
-        is the number of records.
-
-        Each record gets each canonical form once, in the order of the first occurrences, and then its keys.
+        """The names of each of `count` records: canonical forms of the URNs in `texts`, then other identifiers
+        (`keys`). Also counts of URNs that options left out or would change, and the number of URNs longer than
+        `max_length`.
         """
         places, forms = [np.empty(0, np.int64)], [text_array([])]
         left_out, counts, cut_off = self._scanner.left_out, Counts(), 0
@@ -103,8 +101,8 @@ class BatchReader:
 
 
 def _of_own(columns: Columns, settings: ReadSettings) -> tuple[list[Texts], list[tuple[int, str]], list[WrongRow]]:
-    """The texts of record-level identifiers; for each record whose only identifiers are wrong, its index and the first
-    wrong number; and all wrong numbers with their records, if the settings want them.
+    """The texts of record-level identifiers; index and first wrong number of each record whose only identifiers are
+    wrong; and all wrong numbers, if the settings want them.
     """
     texts, doubtful = [], []
     has_text = np.zeros(len(columns.identifiers), np.bool_)
@@ -145,7 +143,7 @@ def _numbers_of(batch: Batch) -> Integers:
 
 
 def _places(records: Sequence[Cut | Run]) -> tuple[Integers, Integers]:
-    """Offset in the dump, and length in bytes, of each record; a run counts as its single records."""
+    """Offset in the dump, and length in bytes, of each record, also of each in a run."""
     offsets = [item.offset + item.starts if isinstance(item, Run) else [item.offset] for item in records]
     lengths = [item.ends - item.starts if isinstance(item, Run) else [len(item.data)] for item in records]
     nothing = np.empty(0, np.int64)

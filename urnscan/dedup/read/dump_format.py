@@ -58,8 +58,8 @@ class DumpFormats:
         return self._no_dump(source, around, "is a PDF, not a dump of records")
 
     def _no_dump(self, source: Input, member: str, reason: str) -> SourceError:
-        """Return an error if the user named the input, and a note if the input is in a folder or an archive. `member`:
-        the text after the name of the input, such as `!/a.txt`; empty for the input itself.
+        """An error if the user named the input itself, else a note. `member`: the text after the name of the input,
+        such as `!/a.txt`.
         """
         kind = UnknownFormatError if source.name in self._named and not member else NoDumpNote
         return kind(source.name + member, reason)

@@ -16,8 +16,6 @@ _MAX_PENDING = 1_000
 
 
 class _PendingBatch(NamedTuple):
-    """A batch that a worker reads, and the callback for the result."""
-
     result: Future[ReadBatch]
     on_result: Callable[[ReadBatch], object]
 
@@ -74,14 +72,11 @@ class DumpOrder:
         self._run(0)
 
     def _report(self) -> Callable[[], object]:
-        """Return a callback that reports the bytes counted since the last report; they are not counted again."""
         data, self._unreported = self._unreported, 0
         return partial(self._on_read, data)
 
     def _run(self, max_batches: int) -> None:
-        """Run the callbacks at the start of the queue; wait until at most `max_batches` batches are pending. Raises
-        FatalError if a process has died, and what reading or a callback raises.
-        """
+        """Run the callbacks at the start of the queue, and wait until at most `max_batches` batches are pending."""
         while self._pending:
             first = self._pending[0]
             if isinstance(first, _PendingBatch):

@@ -102,7 +102,7 @@ def read_dumps(
 @dataclasses.dataclass(slots=True)
 class _DumpReader:
     """Finds the records of all dumps, and puts them into the queue (`order`) in batches. `any_urn`: every URN in a
-    record counts, and not only record-level identifiers. `dumps` and `empty` (inputs without bytes) are results.
+    record counts. `dumps` and `empty` (inputs without bytes) are results.
     """
 
     policy: Policy
@@ -120,12 +120,11 @@ class _DumpReader:
     """Content of pipes, if the dumps are read twice."""
 
     def close(self) -> None:
-        """Delete the content of pipes."""
         if self.spool is not None:
             self.spool.close()
 
     def read(self, inputs: Iterable[Input | SourceError]) -> None:
-        """Read all dumps, and wait until all batches are read. Raises FatalError if an error ends the run."""
+        """Read all dumps, and wait for all batches."""
         for place, source in enumerate(inputs):
             if isinstance(source, SourceError):
                 self._fail(NO_PLACE, source.source, source)
@@ -141,9 +140,8 @@ class _DumpReader:
         self.failures.finish()
 
     def _document(self, place: int, source: Input, number: int, document: Document | Values | SourceError) -> None:
-        """Read a document of an input as a dump, or report why not. `place`: number of the input, from 0. `number`:
-        index of the document in the input, from 0. Raises SourceError if the rest of the input cannot be read, and
-        FatalError.
+        """Read a document as a dump, or report why not. `place`, `number`: index of the input, and of the document in
+        it, from 0.
         """
         match document:
             case SourceError():
@@ -157,8 +155,8 @@ class _DumpReader:
                 self._dump(place, source, number, document)
 
     def _dump(self, place: int, source: Input, number: int, document: Document) -> None:
-        """Read a document as a dump, or report why not. `place`: number of the input, from 0. `number`: index of the
-        document in the input, from 0. Raises LimitError if the rest of the input must not be read, and FatalError.
+        """Read a document as a dump, or report why not. `place`, `number`: as in `_document`. Raises LimitError if the
+        rest of the input must not be read.
         """
         name = full_name(source.name, document.member)
         is_read_twice = self.outputs.need_second_reading
@@ -200,8 +198,8 @@ class _DumpReader:
             self.order.call(partial(self._check, place, dump))
 
     def _read_records(self, place: int, dump: Dump, buffer: Buffer) -> None:
-        """Find the records of a dump, and put them into the queue in batches. `place`: number of the input, from 0.
-        Raises LimitError if the rest of the input must not be read.
+        """Put the records of a dump into the queue. `place`: index of the input, from 0. Raises LimitError if the rest
+        of the input must not be read.
         """
         self.order.call(partial(self._begin, dump))
         damaged = DamagedRecords(dump, partial(self.failures.add, place, dump.source.name))
@@ -246,23 +244,17 @@ class _DumpReader:
         dump.first = self.records.count
 
     def _add(self, dump: Dump, dump_number: int, damaged: DamagedRecords, batch: ReadBatch) -> None:
-        """Add the rows, damaged records and counts of a batch. `dump_number`: number of the dump, from 1. Raises
-        FatalError if an error ends the run.
-        """
         damaged.add(batch)
         self.records.add(dump, dump_number, batch)
 
     def _check(self, place: int, dump: Dump) -> None:
-        """Report a dump that has bytes, but no record in the format that the user named. To be called after all its
-        batches were added. Raises FatalError if the error ends the run.
-        """
+        """Report a dump that has bytes, but no record. Precondition: all its batches were added."""
         if not dump.records + dump.damaged and dump.byte_count:
             reason = f"no record in {dump.format.title} format; leave out {option('record', None)} to have the format recognised"
             self.failures.add(place, dump.source.name, FormatError(dump.name, reason))
 
     def _fail(self, place: int, name: str, error: SourceError, *, is_part: bool = False) -> None:
-        """Report a failure after all earlier batches. `place`, `name`: number of the input, from 0, and its name.
-        `is_part`: the failure is not reported if the one before in this input has the same text. For a failure that
-        ends the run, this or a later call raises FatalError.
+        """Report a failure after all earlier batches. `is_part`: it is not reported if the failure before in this input
+        has the same text. A failure that ends the run raises FatalError in this or a later call.
         """
         self.order.call(partial(self.failures.add, place, name, error, is_part=is_part))

@@ -110,18 +110,13 @@ class RecordCollection:
             self.rows.spill()
 
     def _add_ids(self, record: Numbers, dump_number: int, rows: pa.RecordBatch) -> None:
-        """Add edges between records and their IDs (`record_id`), which count only within a dump. `record`: number of
-        each of the rows.
-        """
         self.id_edges = self.id_edges or Edges((), self._folder)
         record_ids = rows.column("record_id")
         texts = [f"{dump_number} {record_id}" for record_id in record_ids.drop_null().to_pylist()]
         self.id_edges.add(record[flags_of(record_ids.is_valid())], text_array(texts))
 
     def _add_wrong(self, dump: Dump, rows: pa.RecordBatch, row: int, identifier: str) -> None:
-        """Count a record whose only identifiers have a wrong check digit; the first 100 are also named in `wrong`.
-        `row`: its index in `rows`. `identifier`: the first of them.
-        """
+        """Count a record whose only identifiers, the first of them `identifier`, have a wrong check digit."""
         dump.wrong += 1
         if len(self.wrong) < _MOST_WRONG:
             number, record_id = (rows.column(name)[row].as_py() for name in ("record", "record_id"))

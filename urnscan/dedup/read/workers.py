@@ -111,8 +111,8 @@ class _Process:
         self._options: Options | None = options
 
     def do(self, task: Batch | Callable[[], object]) -> object:
-        """Let the process read a batch, or call a function, wait, and return the result; only one thread at a time may
-        call it. Raises the errors of the function, and FatalError if the process has died.
+        """Let the process read a batch, or call a function, and return the result. Only one thread at a time may call
+        it. Raises FatalError if the process has died.
         """
         requests, answers = self._process.stdin, self._process.stdout
         if requests is None or answers is None:

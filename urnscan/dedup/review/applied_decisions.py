@@ -42,7 +42,7 @@ class Message(NamedTuple):
 
 
 class _WorkPair(NamedTuple):
-    """A pair of works about which somebody decided: the numbers of the works of both `decision.ends`."""
+    """The numbers of the works in a decision about a pair."""
 
     decision: PairDecision
     one: int
@@ -85,15 +85,13 @@ class AppliedDecisions:
         self._together = [pair for pair in pairs if pair.decision.word == TOGETHER and not self._is_hindered(pair)]
 
     def _refuse(self, row: Row, fault: str, outcome: str = "") -> None:
-        """Add a row to `refused`: why it is not applied (`fault`), and what happens instead (`outcome`, which begins
-        with "; ").
-        """
+        """Add a row to `refused`. `outcome`, what happens instead, begins with "; "."""
         self._faults[row] = fault
         self.refused.append(_message(row, fault + outcome))
 
     def _take(self, decisions: Sequence[Decision], known: DecidedRecords) -> None:
-        """Apply the decisions about unchanged records, and refuse the others. A changed record stays and joins no
-        other, unless another row decides about it.
+        """Apply the decisions, or refuse them. A changed record stays and joins no other, unless another row decides
+        about it.
         """
         decided: dict[int, Decision] = {}
         # The word that is applied comes first.
@@ -235,8 +233,8 @@ class AppliedDecisions:
         return self._first[one], self._first[other]
 
     def _of_pairs(self, pairs: Iterable[PairDecision], known: DecidedRecords) -> Iterator[_WorkPair]:
-        """Yield the works (numbers) of each pair whose records are there and have not changed. Other pairs are refused,
-        and APART pairs of one work.
+        """Yield the works of each pair whose records are there and unchanged. Other pairs, and APART pairs of one work,
+        are refused.
         """
         for pair in pairs:
             then = "the pair is not joined" if pair.word == TOGETHER else "the rules decide about the pair"
@@ -252,7 +250,7 @@ class AppliedDecisions:
                 yield _WorkPair(pair, one, other)
 
     def _is_hindered(self, pair: _WorkPair) -> bool:
-        """Whether a record of the pair has the decision APART, so that it joins no other; then the pair is refused."""
+        """Whether a work of the pair is APART, so that it joins no other; then the pair is refused."""
         for work, end in zip(pair[1:], pair.decision.ends, strict=True):
             if self._code[work] == _CODES[APART]:
                 self._refuse(
@@ -262,8 +260,8 @@ class AppliedDecisions:
         return False
 
     def _admitted(self, cluster: Numbers) -> Iterator[_WorkPair]:
-        """Yield the pairs that are TOGETHER, in order; refuse each that, with the earlier ones, would bring a pair that
-        is APART into one cluster. `cluster`: number of the cluster of each record.
+        """Yield the TOGETHER pairs in order, except those that, with the earlier ones, would bring an APART pair into
+        one cluster; these are refused. `cluster`: number for each record.
         """
         if not self._apart:
             yield from self._together
@@ -293,9 +291,9 @@ class AppliedDecisions:
                 foes[one][foe] = foes[foe][one] = row
 
     def _of_groups(self, decisions: Iterable[Decision], known: DecidedRecords) -> Iterator[list[int]]:
-        """Yield groups, of at least two works (their numbers), that people decided are the same: TOGETHER in rows of
-        one table and component (pairs do not count). Groups with a common work are one group. A group of one work is
-        added to `refused` during the iteration, its decision is taken back, and the rules decide.
+        """Yield groups of at least two works that people decided are the same: TOGETHER in rows of one table and
+        component. Groups with a common work are one. A group of one work is refused during the iteration, and the rules
+        decide about it.
         """
         groups: dict[tuple[str, str], list[int]] = defaultdict(list)
         missing: dict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -324,7 +322,6 @@ class AppliedDecisions:
             self._refuse(self._row[works[0]], self._without_partner(rows), "; the rules decide about it")
 
     def _without_partner(self, rows: Sequence[Row]) -> str:
-        """Why the only record of a group is not joined. `rows`: those of other records of the group, which are not applied."""
         if not rows:
             return f"no other record of its group has the decision {TOGETHER}"
         more = f", and {counted(len(rows) - 1, 'more row')}" if len(rows) > 1 else ""

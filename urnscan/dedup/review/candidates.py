@@ -41,9 +41,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 class _KeptRecord(NamedTuple):
-    """A record that is neither removed nor deleted; its number among the records of all dumps, from 0, and the numbers
-    of its component and cluster.
-    """
+    """A record that is neither removed nor deleted. `number`: its number among the records of all dumps, from 0."""
 
     keys: Sequence[int]
     """A number for each word of a name, with year and start of title, that other records have, too."""
@@ -87,9 +85,7 @@ def candidates(clustering: Clustering, progress: Progress) -> Iterator[pa.Record
 
 
 def _sharing_records(clustering: Clustering) -> Iterator[_KeptRecord]:
-    """Yield the records that share a word of an author's name, the year and the start of the title with another one.
-    Raises FatalError.
-    """
+    """Yield the records that share a word of an author's name, the year and the start of the title with another one."""
     keys, owners = _keys(clustering)
     known, counts = np.unique(keys, return_counts=True)
     is_shared = np.isin(keys, known[counts > 1])
@@ -130,9 +126,9 @@ def _pairs(
     is_settled: Callable[[_KeptRecord, _KeptRecord], bool],
     on_record: Callable[[int], object],
 ) -> Iterator[tuple[_KeptRecord, _KeptRecord, float]]:
-    """Yield the pairs of a block that may be the same, the earlier record first, and the similarity of their titles.
-    `block`: records that share a word of a name, the year and the start of the title, sorted by title; each is compared
-    with the next 20. Pairs for which `is_settled` is true are left out. `on_record` is called with 1 for each record.
+    """Yield the pairs of a block that may be the same, the earlier record first, with the similarity of their titles.
+    `block`: records with a common key of `_keys_of`, sorted by title; each is compared with the next _NEAR. Settled
+    pairs are left out. `on_record` gets 1 for each record.
     """
     for at, one in enumerate(block):
         on_record(1)
@@ -163,8 +159,8 @@ def _shown(record: _KeptRecord) -> dict[str, object]:
 
 
 def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Keys (see `_keys_of`: hashes of a name, year and title) of the records that are neither removed nor deleted, and
-    for each key the index of the record among them.
+    """Keys (see `_keys_of`) of the records that are neither removed nor deleted, and for each key the index of its
+    record among them.
     """
     keys: list[npt.NDArray[np.int64]] = [np.empty(0, np.int64)]
     counts: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
@@ -177,8 +173,8 @@ def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
 
 
 def _keys_of(description: Description) -> Sequence[int]:
-    """A hash for each word, of at least three letters, of the names of the authors, with the year and the start of the
-    title; of the first 24 such words. Empty if author, year or title is missing.
+    """A hash for each long word, at most _MOST_NAMES, of the names of the authors, with the year and the start of the
+    title. Empty if author, year or title is missing.
     """
     title, year = features(description).title, _year(description)
     if not (title and year and description.author):

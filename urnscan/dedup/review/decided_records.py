@@ -109,8 +109,8 @@ class DecidedRecords:
         return min(in_dump, key=lambda known: abs(known.number - record.number), default=None)
 
     def _in_dump(self, decision: Decision, known: Sequence[KnownRecord]) -> Sequence[KnownRecord]:
-        """The records in `known` that are in the dump of a decision. If the run has no dump of this name: the records
-        in a dump with the same file name, or else in dumps that no row of the same table names.
+        """The records in `known` that are in the dump of a decision. If the run has no such dump: those in a dump with
+        the same file name, or else in dumps that no row of the same table names.
         """
         place = decision.record.place
         own = [each for each in known if each.place == place]

@@ -167,8 +167,8 @@ def decisions_of(value: object) -> Decisions | None:
 
 
 def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
-    """Yield the rows of a table that have a decision: about a record, or, if `other_record` is not empty, about a pair.
-    Raises FatalError for a file that is not CSV or lacks a column, and for an invalid row.
+    """Yield the rows that have a decision: about a record, or, if `other_record` is not empty, about a pair. Raises
+    FatalError for an invalid row.
     """
     has_pairs = table.has("other_record")
     columns = ("decision", *_RECORD, *(_OTHER if has_pairs else ()))
@@ -203,9 +203,6 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
 
 
 def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Record:
-    """The record that the cells in these columns name (source, member, number, digest). `where` names the row in
-    messages. Raises FatalError if the number is not 1 to 18 digits.
-    """
     source, member, number, digest = (cells[column] for column in columns)
     # `int` raises ValueError for more than 4,300 digits.
     if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
@@ -214,9 +211,7 @@ def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Rec
 
 
 def _consistent(decisions: Iterable[Decision]) -> Sequence[Decision]:
-    """Decisions about records, each record (with a digest) once for each table. Raises FatalError if two contradict
-    each other.
-    """
+    """The decisions, about each record once for each table. Raises FatalError if two contradict each other."""
     # By the record, then by the file.
     known: dict[Record, dict[str, Decision]] = {}
     for decision in decisions:
@@ -231,7 +226,6 @@ def _consistent(decisions: Iterable[Decision]) -> Sequence[Decision]:
 
 
 def _consistent_pairs(decisions: Iterable[PairDecision]) -> Sequence[PairDecision]:
-    """Decisions about pairs, each pair once. Raises FatalError if two contradict each other."""
     known: dict[frozenset[Record], PairDecision] = {}
     for decision in decisions:
         earlier = known.setdefault(frozenset(decision.ends), decision)
@@ -242,7 +236,6 @@ def _consistent_pairs(decisions: Iterable[PairDecision]) -> Sequence[PairDecisio
 
 
 def _contradiction(one: Decision | PairDecision, other: Decision | PairDecision, about: str) -> FatalError:
-    """The error (not raised) for two rows that decide differently. `about`: the record or pair, for the message."""
     if one.row.path == other.row.path:
         where = f"{one.row.path}: lines {one.row.line:,} and {other.row.line:,}"
     else:
@@ -253,9 +246,7 @@ def _contradiction(one: Decision | PairDecision, other: Decision | PairDecision,
 
 
 def _check_pairs(records: Iterable[Decision], pairs: Iterable[PairDecision]) -> None:
-    """Raise FatalError if a pair is APART and rows with TOGETHER make its records one work, directly or over other
-    records.
-    """
+    """Raise FatalError if a pair is APART and rows with TOGETHER join its records, directly or over others."""
     # Records and groups; each leads to the next one.
     leaders: dict[object, object] = {}
     # For each record, a row that says TOGETHER.

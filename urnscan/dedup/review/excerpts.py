@@ -83,8 +83,8 @@ class Excerpts:
         return [_excerpt(record, of_record) for record, of_record in zip(records, spellings, strict=True)]
 
     def _own(self, record: Beginning) -> Iterator[Own]:
-        """Yield the record-level identifiers (in fields that name the record itself) that count in a record; none if it
-        cannot be read without the wrapper of the dump.
+        """Yield the record-level identifiers that count in a record; none if it cannot be read without the wrapper of
+        the dump.
         """
         if not (record.dump.own or self._has_keys):
             return

@@ -47,25 +47,20 @@ class _ExcerptFile:
     """Excerpts by number, in a file without a name."""
 
     def __init__(self, folder: Path, most: int) -> None:
-        """`most`: maximum number of excerpts. Raises FatalError if the folder cannot hold a file."""
         self._name = str(folder)
         self._ends = np.zeros((most, 2), np.int64)
         with as_fatal(self._name):
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `close`)
 
     def keep(self, number: int, excerpt: Excerpt) -> None:
-        """Append an excerpt. `number`: a new number, from 0, below `most`. Raises FatalError if the disk is full or
-        fails.
-        """
+        """Append an excerpt. `number`: a new number, from 0, below `most`."""
         with as_fatal(self._name):
             start = self._file.tell()
             self._file.write(json.dumps(excerpt).encode())
             self._ends[number] = start, self._file.tell()
 
     def __getitem__(self, number: int) -> Excerpt:
-        """Read the excerpt with a number that was kept; after the first call, `keep` must not be called. Raises
-        FatalError if the disk fails.
-        """
+        """Read the excerpt with a number. After the first call, `keep` must not be called."""
         start, end = self._ends[number].tolist()
         with as_fatal(self._name):
             self._file.seek(start)
@@ -73,16 +68,14 @@ class _ExcerptFile:
         return Excerpt(text, rest, [(spelling, name) for spelling, name in spellings])
 
     def close(self) -> None:
-        """Delete the file."""
         self._file.close()
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """The rows of a page of one kind (records of components, or pairs), and the records that they show."""
+    """The rows of one kind (components, or pairs) on a page, and the records that they show."""
 
     rows: pa.RecordBatch
-    """Rows of the table that the page has."""
     records: pa.RecordBatch
     """The records, in the order of the rows: identifiers, digest, and LOCATION."""
     starts: Sequence[int]
@@ -128,9 +121,6 @@ def page_of(
 
 
 def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of a schema, in its order and with its types; those that `rows` lacks are null, further ones are left
-    out.
-    """
     columns = [
         rows.column(field.name) if field.name in rows.schema.names else pa.nulls(len(rows), field.type)
         for field in schema
@@ -139,18 +129,15 @@ def _with_nulls(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _ends(pairs: pa.RecordBatch) -> pa.RecordBatch:
-    """The records of pairs (identifiers, digest, and LOCATION), two rows for each pair: the first record and the other
-    one.
-    """
+    """The records of pairs, two rows for each pair: the first record and the other one."""
     order = number_array(np.arange(2 * len(pairs)).reshape(2, -1).T.ravel())
     columns = [pa.concat_arrays([pairs.column(name), pairs.column(f"other_{name}")]).take(order) for name in _RECORD]
     return pa.RecordBatch.from_arrays(columns, names=_RECORD)
 
 
 def _keep_excerpts(kept: _ExcerptFile, records: pa.RecordBatch, again: SecondReading, excerpts: Excerpts) -> Numbers:
-    """Read the records again, and put the excerpt of each into `kept` once, though it may be in several pairs. Returns
-    for each row of `records` (identifiers, digest, and LOCATION) the number of its excerpt. Raises FatalError, also if
-    a record has changed.
+    """Read the records again, put the excerpt of each into `kept` once, and return the number of the excerpt of each
+    row. Raises FatalError if a record of at most READ bytes has changed.
     """
     dump_of, start, length = (numbers(records.column(name)) for name in LOCATION.names)
     places, first, of_record = np.unique(np.stack([dump_of, start]), axis=1, return_index=True, return_inverse=True)
@@ -175,9 +162,8 @@ def _keep_excerpts(kept: _ExcerptFile, records: pa.RecordBatch, again: SecondRea
 
 
 def _blocks(kept: _ExcerptFile, of_record: Numbers, kinds: Sequence[_Kind], schema: pa.Schema) -> Iterator[Block]:
-    """Yield blocks of the page: rows as CSV, with the header only in the first block, and the records of neighbouring
-    groups of one kind. `kept` has the excerpts; `of_record`: for each record of all `kinds`, in sequence, the number of
-    its excerpt. `schema`: columns of the rows.
+    """Yield blocks of the page: rows as CSV, with the header only in the first block, and the records that they show.
+    `of_record`: for each record of all `kinds`, in sequence, the number of its excerpt.
     """
     head, lines = TEXT_FORMS[".csv"](schema)
     before = 0
@@ -198,9 +184,8 @@ def _blocks(kept: _ExcerptFile, of_record: Numbers, kinds: Sequence[_Kind], sche
 
 
 def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch, joined_by: pa.ListArray) -> list[ShownRecord]:
-    """The records of a group, with marks for differences, for names that several of them have, and for control numbers
-    that join them. `rows`: identifiers of each record. `joined_by`: the keys that join the records of each row of the
-    table.
+    """The records of a group, with marks for differences, for shared names, and for control numbers that join them.
+    `rows`: identifiers of each record. `joined_by`: the keys that join records, for each row of the table.
     """
     numbers_of_records = {number for of_row in joined_by.to_pylist() for number in _control_numbers(of_row or ())}
     names = Counter(
@@ -215,9 +200,7 @@ def _side_by_side(excerpts: list[Excerpt], rows: pa.RecordBatch, joined_by: pa.L
 
 
 def _control_numbers(joined_by: Sequence[str]) -> Iterator[str]:
-    """The control numbers (MARC 001), as the records write them, in the keys that join a record: `local:3:a12` and
-    `agency:dlc/a12` give `a12`.
-    """
+    """The control numbers (MARC 001) in the keys that join a record: `local:3:a12` and `agency:dlc/a12` give `a12`."""
     for name in joined_by:
         kind, _, key = name.partition(":")
         if kind in _OF_CONTROL_NUMBERS:

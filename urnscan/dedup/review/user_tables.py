@@ -91,5 +91,5 @@ def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
 
 
 def _as_written(cell: str) -> str:
-    """The text of a cell, without the apostrophe that keeps a spreadsheet from calculating a formula."""
+    """A cell without the apostrophe that keeps a spreadsheet from calculating a formula."""
     return cell[1:] if cell.startswith(_DEFUSED) else cell

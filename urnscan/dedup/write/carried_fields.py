@@ -43,9 +43,6 @@ class Carry:
                 pass
 
     def _take(self, record: int, format_: str, data: bytes, tags: tuple[str, ...]) -> None:
-        """Keep the fields of a removed record for the kept record, or add it to those that are refused. `record`: its
-        number among the records of all dumps, from 0. `format_`: name of its format. `data`: its bytes.
-        """
         try:
             fields = fields_of(format_, data, tags)
         except NotChangedError as error:
@@ -86,7 +83,7 @@ class Carry:
 
 
 def _record(buffer: Buffer, places: Places, at: int) -> bytes:
-    """Bytes of the record with the index `at` in `places`; they, and all bytes before them, are taken from the buffer."""
+    """Bytes of the record with the index `at` in `places`. All bytes up to its end are taken from the buffer."""
     for _ in buffer.blocks(int(places.start[at]) - buffer.offset):
         pass
     return buffer.take(int(places.length[at]))

@@ -117,21 +117,19 @@ class _WriteBuffer:
         self._length = 0
 
     def write(self, data: bytes) -> None:
-        """Append bytes. Raises the errors of `write`."""
         self._parts.append(data)
         self._length += len(data)
         if self._length >= _BLOCK:
             self.flush()
 
     def flush(self) -> None:
-        """Write the appended bytes. Raises the errors of `write`."""
         self._write(b"".join(self._parts))
         self._parts, self._length = [], 0
 
 
 def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
-    """Group neighbouring records into spans, which have only records that stay, or only records that are left out: the
-    latter only if no bytes are between them, and the format has no `separator`. A changed record is a span by itself.
+    """Group neighbouring records that all stay, or are all left out, into spans. Those left out are grouped only if
+    neither bytes nor a `separator` are between them. A changed record is a span by itself.
     """
     if not len(places.start):
         return
@@ -152,10 +150,8 @@ def _spans(places: Places, separator: bytes) -> Iterator[_Span]:
 
 
 def _without_last(gap: bytes, separator: bytes) -> bytes:
-    """The bytes before a record (`gap`) without the separator at their end, and without the white space around it."""
     return gap.rstrip(_BLANK).removesuffix(separator).rstrip(_BLANK)
 
 
 def _without_first(gap: bytes, separator: bytes) -> bytes:
-    """The bytes after a record (`gap`) without the separator at their start, and without the white space around it."""
     return gap.lstrip(_BLANK).removeprefix(separator).lstrip(_BLANK)

@@ -212,7 +212,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
 
 
 def _written_name(source: Input) -> str:
-    """The name of the file for an input, without suffixes of forms that are not written: `a.csv.xz` -> `a.csv`."""
+    """The name of the file for an input, without suffixes of forms that are not written: `a.csv` for `a.csv.xz`."""
     name = source.file_name.lstrip("-") or "standard-input"
     suffixes = Path(name).suffixes
     written = (suffix for suffix in suffixes if suffix.lower() not in NOT_WRITTEN)
@@ -220,8 +220,8 @@ def _written_name(source: Input) -> str:
 
 
 def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
-    """Names of files for inputs with the same name, by the keys of the inputs: with as many of their folders as
-    distinguish them. An input whose name no other input has is missing.
+    """Names of files, by `Input.key`, for inputs with the same name: with as many of their folders as distinguish them.
+    Other inputs are missing.
     """
     by_name: dict[str, list[Input]] = defaultdict(list)
     for source in sources:

@@ -84,7 +84,6 @@ class ReportClusters:
         return {dump: sorted(of_dump) for dump, of_dump in places.items()}
 
     def _examples(self, cluster: int) -> Sequence[tuple[Dump, _ClusterRow]]:
-        """The records of a cluster that are shown side by side, at most three, in the order of their ranks."""
         return sorted(self._rows[cluster], key=lambda item: item[1]["cluster_rank"])[:_SIDE_BY_SIDE]
 
     def page(
@@ -145,9 +144,7 @@ class ReportClusters:
 
 
 def _name(row: _ClusterRow, *, is_shared: bool) -> str:
-    """ID and title of a record. The number of the record is added if other records of the cluster have the ID, too, and
-    replaces a missing ID.
-    """
+    """ID and title of a record. Its number replaces a missing ID, and is added to a shared one."""
     number, title = f"record {row['record']:,}", row["title"]
     name = f"{row['record_id']} ({number})" if row["record_id"] and is_shared else row["record_id"] or number
     cut = title if title is None or len(title) <= _TITLE else f"{title[:_TITLE].rstrip()}…"
@@ -170,7 +167,6 @@ def _example(row: _ClusterRow, dump: Dump, excerpt: Excerpt) -> ExampleRecord:
 
 
 def _settings(options: Options, policy: Policy) -> Sequence[tuple[str, str]]:
-    """Options for the report, named as on the command line, and their values."""
     recover = ",".join(options.recover)
     return [
         ("--equivalence", options.equivalence),
