@@ -93,5 +93,5 @@ def register(
 
 
 def _with_options(function: _Function, options: Options) -> Callable[[Any], Any]:
-    """The function with a single parameter. DuckDB counts parameters, but wrongly for a `functools.partial`."""
+    # DuckDB counts parameters, but wrongly for a `functools.partial`.
     return lambda values: function(values, options)

@@ -124,7 +124,6 @@ def checks_options(function: _Function) -> _Function:
 
 
 def _wrong_call(function: Callable[..., Any], arguments: Sequence[Any], options: Mapping[str, Any]) -> str:
-    """Why the arguments (`options` are those given by name) do not fit the signature of a function; empty if they fit."""
     import inspect  # noqa: PLC0415 (only a wrong call needs it)
 
     try:
@@ -142,8 +141,8 @@ class _Sentence(Exception):  # noqa: N818 (base of the classes below)
         return []
 
     def _render_traceback_(self) -> list[str]:
-        """Lines that IPython shows instead of a traceback: the message, and the innermost line of the notebook (or
-        script) that led to the error.
+        """Lines that IPython shows instead of a traceback, with the innermost line of the notebook that led to the
+        error.
         """
         import linecache  # noqa: PLC0415 (only notebooks need them)
         import traceback  # noqa: PLC0415

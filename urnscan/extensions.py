@@ -27,6 +27,5 @@ def extensions(group: str) -> list[EntryPoint]:
 
 @functools.cache
 def _declarations() -> bytes:
-    """Contents of the files `entry_points.txt` of all installed packages, joined; read only once in a process."""
     files = (name for folder in sys.path for name in glob.iglob(f"{glob.escape(folder)}/*-info/entry_points.txt"))
     return b"\n".join(Path(name).read_bytes() for name in files)

@@ -164,7 +164,6 @@ def open_bar(
 
 
 def _bar_options(stage: Stage) -> dict[str, Any]:
-    """Keyword arguments of tqdm for the bar of a stage."""
     return {
         "desc": stage.name,
         "total": stage.total,
@@ -179,9 +178,8 @@ def _bar_options(stage: Stage) -> dict[str, Any]:
 
 
 def _bar_format(columns: int | None, total: int | None, seconds: float) -> str | None:
-    """The layout of a bar for tqdm; None (the default layout) if `total` is None. `columns`: width of the terminal,
-    None if unknown; below 60, the layout is short. `seconds`: time since the stage began; in the first second, the
-    remaining time is left out.
+    """The layout of a bar for tqdm; None is the default. `columns`: width of the terminal, None if unknown. `seconds`:
+    time since the stage began.
     """
     if total is None:
         return None
@@ -206,9 +204,7 @@ def without_bar() -> Iterator[None]:
 
 
 def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
-    """Show a bar in the output of a notebook cell, from half a second after this call until `stack` is closed. Returns
-    the functions that move it; their `on_failure` and `close` do nothing.
-    """
+    """Show a bar in the output of a notebook cell, until `stack` is closed, and return the functions that move it."""
     from IPython.display import display  # noqa: PLC0415 (installed wherever a notebook runs)
     from tqdm.notebook import tqdm  # noqa: PLC0415 (as above)
 
@@ -233,7 +229,6 @@ def _open_widget(stage: Stage, stack: contextlib.ExitStack) -> Progress:
         show()
 
     def close() -> None:
-        """Remove the bar."""
         bar.close()
         bar.container.close()
         for handle in handles:

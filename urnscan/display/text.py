@@ -132,12 +132,11 @@ class Readings(Protocol):
 
 
 class _Hint(NamedTuple):
-    """A sentence about occurrences or classes that another option would change: `{count}` is their number, `{option}`
-    the option.
+    """A sentence about occurrences or classes that another option would change, with the fields `{count}` and
+    `{option}`.
     """
 
     one: str
-    """The sentence about a single occurrence or class."""
     several: str
 
 
@@ -196,7 +195,6 @@ def hints(
 
 
 def _sentence(hint: _Hint, count: int | None, option: str = "") -> str:
-    """The sentence with a count and an option; empty if the count is 0 or None."""
     return (hint.one if count == 1 else hint.several).format(count=count, option=option) if count else ""
 
 

@@ -73,8 +73,8 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
 
 
 def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
-    """Skip to the first line of the next record, to the end or to an error of the reader. Returns (not raises) the
-    error about the skipped bytes. `before`: address of the record before them; empty if there is none.
+    """Skip to the next record, or to the end, and return the error about the skipped bytes. `before`: address of the
+    record before them, or empty.
     """
     at = buffer.tell()
     buffer.skip(1)

@@ -46,14 +46,12 @@ def missing() -> str:
 
 
 class _Library:
-    """A read handle of libarchive, for a file or a reader: after `open_file` or `open_reader`, each `next` goes to an
-    entry, about which the properties and `texts` are. `error` is the class ArchiveError of libarchive.
+    """A read handle of libarchive. After `open_file` or `open_reader`, each `next` goes to an entry, about which the
+    properties and `texts` are.
     """
 
     def __init__(self, formats: Sequence[str], filter_: str = "none") -> None:
-        """`formats`, `filter_`: names of libarchive for the archives and the compression that may be read. A filter
-        that runs a program must not be named.
-        """
+        """`formats`, `filter_`: names of libarchive. A filter that runs a program must not be named."""
         self.ffi: Any = importlib.import_module("libarchive.ffi")
         self.error: type[Any] = importlib.import_module("libarchive.exception").ArchiveError
         self.is_at_end = False
@@ -72,18 +70,15 @@ class _Library:
             raise
 
     def close(self) -> None:
-        """Free the memory of libarchive."""
         self.ffi.entry_free(self._entry)
         self.ffi.read_free(self._archive)
 
     def open_file(self, descriptor: int) -> None:
-        """Read from an open file, which must stay open. Raises ArchiveError."""
+        """Read from an open file, which must stay open."""
         self.ffi.read_open_fd(self._archive, descriptor, _BLOCK)
 
     def open_reader(self, reader: Reader, failures: list[SourceError]) -> None:
-        """Read from a reader; a SourceError of the reader is the end, and is added to `failures`, also later. Raises
-        ArchiveError.
-        """
+        """Read from a reader. A SourceError of the reader is the end, and is added to `failures`, also later."""
         block = ctypes.create_string_buffer(_BLOCK)
         view = memoryview(block).cast("B")
 
@@ -102,11 +97,11 @@ class _Library:
 
     @property
     def filters(self) -> int:
-        """Number of filters (compressions) that libarchive recognised when the file was opened."""
+        """Number of compressions that libarchive recognised."""
         return int(self.ffi.filter_count(self._archive)) - 1
 
     def next(self) -> bool:
-        """Go to the next entry; the first call, to the first. False at the end of the archive. Raises ArchiveError."""
+        """Go to the next entry; False at the end of the archive."""
         return bool(self.ffi.read_next_header2(self._archive, self._entry) != self.ffi.ARCHIVE_EOF)
 
     @property
@@ -116,14 +111,14 @@ class _Library:
 
     @property
     def has_data(self) -> bool:
-        """Whether the entry is a file that may have bytes; False for links, and for a file that is known to be empty."""
+        """Whether the entry is a file, not a link, that is not known to be empty."""
         is_empty = self.ffi.entry_size_is_set(self._entry) and not self.ffi.entry_size(self._entry)
         is_file = self.ffi.entry_filetype(self._entry) & _TYPES in (0, _REGULAR)
         return is_file and not is_empty and not self.ffi.entry_hardlink(self._entry)
 
     def texts(self, layer: Layer, name: str) -> Iterator[memoryview]:
-        """Yield the bytes of the entry, in pieces; holes of a sparse file are NULs. `name` is its name for messages.
-        Raises SourceError if the rest of the entry is lost, and LimitError if it exceeds the limits of `layer`.
+        """Yield the bytes of the entry, in pieces. Raises SourceError if the rest of the entry is lost, and LimitError
+        if it exceeds the limits of `layer`.
         """
         block, size, offset = ctypes.c_void_p(), ctypes.c_size_t(), ctypes.c_longlong()
         given = 0
@@ -206,12 +201,10 @@ def _compressed(reader: Reader, layer: Layer, filter_: str) -> Iterator[memoryvi
 
 
 def _pieces(count: int) -> Iterator[int]:
-    """Split a length into lengths of at most 256 KiB."""
     return (min(_BLOCK, count - start) for start in range(0, count, _BLOCK))
 
 
 def _in_words(error: Exception) -> str:
-    """The message of a libarchive error, in a single line of at most 200 characters."""
     message = getattr(error, "msg", None) or str(error)
     text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
     return " ".join(text.split())[:_WORDS].rstrip(".") or "it is damaged"

@@ -46,9 +46,7 @@ _SHORT = 64  # compressed bytes of more than this length practically always cont
 
 @dataclass(frozen=True, slots=True)
 class _Coding:
-    """A content coding: its name for messages, its signature, and its decoder (a function that yields the text in a
-    buffer).
-    """
+    """A content coding: name for messages, decoder, and signature."""
 
     name: str
     decode: Decode
@@ -56,9 +54,7 @@ class _Coding:
     """Signature of a coded body, and of each further part of the body; None: no signature, and a single part."""
 
     def fits(self, head: bytes) -> bool:
-        """Whether a body that begins with `head` may be coded: by the signature; without a signature, by a try to
-        decode `head`.
-        """
+        """Whether a body that begins with `head` may be coded, by the signature, or by a try to decode `head`."""
         if self.magic:
             return self.magic.match(head) is not None
         is_text = _CONTROL.search(head) is None
@@ -140,9 +136,8 @@ class Body(Reader):
         self._message.close()
 
     def _open(self) -> Reader:
-        """Skip the headers, also those of interim responses (1xx), and make the reader of the body, decoded by the
-        codings in the headers. Stores the headers in `layer.capture`, if there is one. Raises SourceError for more than
-        eight codings.
+        """Skip the headers, also those of interim responses (1xx), and make the reader of the decoded body. Stores the
+        headers in `layer.capture`, if there is one.
         """
         codings: list[bytes] = []
         while headers := _HEAD.match(self._head()):
@@ -178,7 +173,7 @@ class Body(Reader):
 
 def _is_chunked(head: bytes) -> bool:
     """Whether a body that begins with `head` is chunked: a line end comes after as many bytes as its first line says,
-    or `head` ends before that; after the length 0 there are only trailers and line ends.
+    or `head` ends before that.
     """
     size = _CHUNK.match(head)
     if size is None:
@@ -191,8 +186,8 @@ def _is_chunked(head: bytes) -> bool:
 
 
 class _Chunked(Reader):
-    """Reader of the data in chunks, without the lines between chunks (RFC 9112, section 7.1). After a damaged chunk, it
-    raises DamageError, and then gives the bytes unchanged.
+    """Reader of the data in chunks (RFC 9112, section 7.1). After a damaged chunk, it raises DamageError, and then
+    gives the bytes unchanged.
     """
 
     def __init__(self, reader: Buffer, name: str) -> None:
@@ -221,9 +216,8 @@ class _Chunked(Reader):
         return got
 
     def _begin(self) -> None:
-        """Read the line before a chunk, and set how many bytes follow; after the last chunk, that the body has ended;
-        without such a line, that the bytes are given unchanged: then it raises DamageError, except at the end of the
-        data.
+        """Read the line before a chunk; sets `_left`, or `_ended` after the last chunk. Without such a line, sets
+        `_as_it_is`, and raises DamageError, except at the end of the data.
         """
         head = self._reader.head(32)
         if b"\n" not in head[2:]:
@@ -243,9 +237,8 @@ class _Chunked(Reader):
 
 
 def _decoded(buffer: Buffer, layer: Layer, coding: _Coding) -> Iterator[bytes]:
-    """Yield the decoded text of all parts of a body. `buffer` is at its start. Raises SourceError if the rest is lost,
-    and LimitError if the text exceeds the limits of `layer`. A wrong checksum ends the text; its error is reported
-    later.
+    """Yield the decoded text of all parts of a body. Raises SourceError if the rest is lost, and LimitError if the text
+    exceeds the limits of `layer`. A wrong checksum ends the text, and is reported later.
     """
     buffer.start_keeping(_BLOCK)
     is_part = True
