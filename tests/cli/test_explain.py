@@ -197,6 +197,12 @@ class TestStandardInput:
         assert [json.loads(line)["text"] for line in result.out.splitlines()] == ["urn:a:1", "urn:a:2"]
         assert result.err == "urnscan: standard input, line 2: it has more than 1,048,576 bytes and is passed over\n"
 
+    @pytest.mark.full
+    def test_a_line_of_the_largest_length(self, urnscan):
+        """1,048,576 bytes are not more than 1,048,576, also without a line end."""
+        result = urnscan("explain", "--json", stdin=b"urn:a:1".ljust(1 << 20))
+        assert json.loads(result.out)["text"] == "urn:a:1"
+
     def test_a_terminal_is_not_waited_for(self, urnscan):
         """2: there is nothing to explain."""
         main, terminal = pty.openpty()

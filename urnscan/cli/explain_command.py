@@ -113,9 +113,9 @@ def _lines_of_standard_input() -> Iterator[str | None]:
         raise FatalError("standard input is closed")
     lines = sys.stdin.buffer
     number = 0
-    while line := lines.readline(_LONGEST):
+    while line := lines.readline(_LONGEST + 1):
         number += 1
-        if len(line) == _LONGEST and not line.endswith(b"\n"):
+        if len(line) > _LONGEST and not line.endswith(b"\n"):
             say(f"standard input, line {number}: it has more than {_LONGEST:,} bytes and is passed over")
             while line and not line.endswith(b"\n"):
                 line = lines.readline(_LONGEST)
