@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from urnscan.records import description
@@ -88,9 +88,9 @@ def own_identifiers(pairs: Pairs, fields: Table) -> Iterator[Own]:
     of the named values. `fields`: rows of a table, from `fields.own_fields`. Spellings of a name are equal: `ISBN-13`,
     `isbn_13`.
     """
-    for name, value, members in _members(pairs):
+    for name, value, has_member in _members(pairs):
         for field in _rows_of(fields, name):
-            if not (field.unless and _has_member(members, *field.unless)):
+            if not (field.unless and has_member(*field.unless)):
                 for item in _as_list(value):
                     yield from _identifiers(item, field)
 
@@ -104,17 +104,18 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
             yield from description.of_text(whole(text), rows)
 
 
-def _members(pairs: Pairs) -> Iterator[tuple[str, object, list[tuple[str, object]]]]:
-    """For each member of a record: its name, its value, and all members of the same object. The members of an envelope
-    (an object around the record, such as `attributes`) come before the envelope.
+def _members(pairs: Pairs) -> Iterator[tuple[str, object, Callable[[str, str], bool]]]:
+    """For each member of a record: its name, its value, and `_has_member` for all members of the same object. The
+    members of an envelope (an object around the record, such as `attributes`) come before the envelope.
     """
     members = list(pairs)
+    has_member = functools.partial(_has_member, members, {})
     for name, value in members:
         if isinstance(value, tuple) and name.lower() in _ALL_ENVELOPES:
             has_title = any(_fold(other[:_LONGEST_NAME]) == "title" for other, _ in members)
             if name.lower() in _ENVELOPES or not has_title:
                 yield from _members(pair for pair in value if pair[0].lower() not in _ALL_ENVELOPES)
-        yield name, value, members
+        yield name, value, has_member
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -178,19 +179,26 @@ def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def _has_member(members: list[tuple[str, object]], names: str, values: str) -> bool:
+def _has_member(
+    members: list[tuple[str, object]], answers: dict[tuple[str, str], bool], names: str, values: str
+) -> bool:
     """Whether a member has a name in `names` and a value in `values`, or any value that is not empty if `values` is "".
     `names` and `values` are words with spaces between them, in lower-case letters and digits; for the comparison, names
     and values are reduced to that form.
+
+    `answers`: former results for these members, by `names` and `values`; the result is added.
     """
-    member_names, member_values = names.split(), values.split()
-    return any(
-        not member_values
-        or (isinstance(item, str) and _alphanumeric(_NAMESPACE.sub("", item[:_LONGEST_NAME])) in member_values)
-        for name, value in members
-        if value and _fold(name[:_LONGEST_NAME]) in member_names
-        for item in _as_list(value)
-    )
+    # A record may have thousands of members whose rows have one condition.
+    if (names, values) not in answers:
+        member_names, member_values = names.split(), values.split()
+        answers[names, values] = any(
+            not member_values
+            or (isinstance(item, str) and _alphanumeric(_NAMESPACE.sub("", item[:_LONGEST_NAME])) in member_values)
+            for name, value in members
+            if value and _fold(name[:_LONGEST_NAME]) in member_names
+            for item in _as_list(value)
+        )
+    return answers[names, values]
 
 
 def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
