@@ -607,12 +607,36 @@ def test_a_broken_record_takes_no_good_one_with_it():
         "<record><a></record>",
         '<record type="x><a/></record>',
         "<record>&</record>",
-        "<record><p:a/></record>",
         "<record>\x1e</record>",
         "<record>" + "<a>" * 100_000 + "</record>",
     ]
     for damage in broken:
         assert names(collection(marc(1), damage, marc(2))) == ["1", "damaged", "2"], damage[:40]
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        rb'<p:collection xmlns:p="http://www.\oc.gov/MARC21/slim">',
+        b'<p:collection xmlns:p="http://www.\xffoc.gov/MARC21/slim">',
+        b'<p:collection xmlns:p="http://www.&oc.gov/MARC21/slim">',
+        b'<p:collection xmlns:p="">',
+        b'<p:collection xmlns:q="http://www.loc.gov/MARC21/slim">',
+        b'<p:collection xmlns:p="http://www.loc.gov/MARC21/slim>',
+        b"",
+    ],
+)
+@pytest.mark.parametrize("prefix", [b"p:", b""])
+def test_damage_around_records_damages_none(wrapper, prefix):
+    """Only damaged data is lost: a wrong byte in the namespace of the element around all records made each damaged."""
+    wrapper = wrapper.replace(b"p:", prefix).replace(b":p", b":p" if prefix else b"")
+    fields = b'<p:leader>00000nam a</p:leader><p:controlfield tag="001">%d</p:controlfield>'
+    urn = b'<p:datafield tag="856"><p:subfield code="u" x:y="">urn:a:b</p:subfield></p:datafield>'
+    records = (b"<p:record>" + fields % number + urn + b"</p:record>\n" for number in (1, 2))
+    dump = wrapper + b"".join(records).replace(b"p:", prefix) + b"</%bcollection>" % prefix
+    assert names(dump) == ["1", "2"]
+    assert is_kind("marcxml", dump, "")
+    assert [own.text for record in read(dump, own=True) for own in record.own] == ["urn:a:b"] * 2
 
 
 def test_a_record_without_its_end_does_not_swallow_the_next():

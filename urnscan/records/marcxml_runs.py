@@ -8,12 +8,10 @@ does. All records of a call have the same start tag. lxml reads the other record
 
 from __future__ import annotations
 
-import functools
 import re
 from typing import NamedTuple
 
 import numpy as np
-from lxml import etree
 
 from urnscan.compiled.ascii import HASH, SEMICOLON, is_alnum
 from urnscan.compiled.bytes import ByteArray, Integers, read_number
@@ -21,7 +19,7 @@ from urnscan.compiled.jit import compiled, inlined, inner
 from urnscan.records.marc_bytes import is_utf8
 from urnscan.records.marc_runs import NO_NUMBER, TAG, Fields, number_at
 from urnscan.records.record import Run
-from urnscan.records.xml_text import DEFAULT_LIMITS, parse_element
+from urnscan.records.xml_text import DEFAULT_LIMITS, is_empty_element
 
 _LESS, _GREATER, _AMPERSAND, _BRACKET, _ZERO, _L, _D = b"<>&]0LD"
 # U+FFFE and U+FFFF, which are not characters, begin with these bytes.
@@ -43,8 +41,6 @@ _START_TAG = re.compile(rb"<((?>(?:[A-Za-z_][A-Za-z0-9_.-]*+:)?))record(?>(?:[ \
 _UNUSUAL = (b"'", b"\xef\xbf")
 # No record has this start tag.
 _NO_START = b">", b""
-# Start tags in a cache.
-_KEPT = 1 << 12
 # Returned instead of a place, if a word is missing.
 _NOT_THERE = -1
 
@@ -293,19 +289,11 @@ def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None
     the namespaces around the record, as attributes.
     """
     start = _START_TAG.match(data)
-    if not start or any(mark in start[0] for mark in _UNUSUAL) or not _is_start(start[0], declarations):
+    if not start or any(mark in start[0] for mark in _UNUSUAL):
+        return None
+    if not is_empty_element(start[0][:-1] + b"/>", declarations):
         return None
     return start[0], start[1]
-
-
-@functools.lru_cache(maxsize=_KEPT)
-def _is_start(tag: bytes, declarations: bytes) -> bool:
-    """Whether a start tag is well-formed inside the namespace declarations `declarations`."""
-    try:
-        parse_element(tag[:-1] + b"/>", declarations)
-    except etree.XMLSyntaxError:
-        return False
-    return True
 
 
 def _normalised(record: bytes) -> bytes:

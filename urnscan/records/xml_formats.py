@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import io
 import re
 from dataclasses import replace
-
-from lxml import etree
 
 from urnscan.framing.buffer import MARK, Buffer
 from urnscan.framing.lines import Damaged
@@ -16,11 +13,8 @@ from urnscan.records.decoded_text import decoded
 from urnscan.records.format import Format
 from urnscan.records.xml_kinds import KINDS, is_deleted, kind_of, levels_of, local, marc_fields_in
 from urnscan.records.xml_records import XmlRecords
-from urnscan.records.xml_scope import PREFIX
 from urnscan.records.xml_text import parse
 
-# Beginning of the namespaces of prefixes that a record may not declare itself.
-_UNKNOWN = "unknown:"
 _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 
 
@@ -52,29 +46,15 @@ def show_xml(data: bytes) -> str:
     each field); other records, and records that are not well-formed, as their bytes decoded as UTF-8. Prefixes that the
     record does not declare are ignored.
     """
-    prefixes = filter(_is_prefix, dict.fromkeys(map(decoded, PREFIX.findall(data))))
-    # Not all letters of a prefix may be in the name of a namespace.
-    declarations = "".join(f' xmlns:{prefix}="{_UNKNOWN}{number}"' for number, prefix in enumerate(prefixes))
     try:
-        record, _ = parse(data, declarations.encode(), "utf-8")
+        record, _ = parse(data, b"", "utf-8")
     except (ValueError, IndexError):
         # It is not well-formed, or there is no element.
         return decoded(data)
-    for element in record.iter("*"):
-        name = etree.QName(element)
-        if name.namespace and name.namespace.startswith(_UNKNOWN):
-            element.tag = name.localname
     first = next(record.iterchildren("*"), None)
     kind = kind_of(str(record.tag), "" if first is None else str(first.tag))
     fields = kind and marc_fields_in(levels_of(kind, record))
     return fields.lines() if fields else decoded(data)
-
-
-def _is_prefix(name: str) -> bool:
-    """Whether a record can declare the prefix `name`. False for a text such as `“Note`, and for `xml` and `xmlns`."""
-    with contextlib.suppress(ValueError):
-        return name not in ("xml", "xmlns") and bool(etree.QName(name))
-    return False
 
 
 def unread_inner(head: bytes) -> str:

@@ -40,7 +40,7 @@ from urnscan.records.xml_kinds import (
 )
 from urnscan.records.xml_runs import find_elements
 from urnscan.records.xml_scope import NCNAME, Scope
-from urnscan.records.xml_text import parse, parsed_text, plain_text
+from urnscan.records.xml_text import is_empty_element, parse, parsed_text, plain_text
 
 # A start tag or an end tag; the pattern also fits texts that are not tags.
 _TAG = re.compile(
@@ -363,11 +363,16 @@ def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
 
 def _declarations_in(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
     """Namespaces that a start tag declares: prefix (b"" for the default namespace) -> namespace in quotes. Those of 1
-    KiB or more are left out.
+    KiB or more are left out, and those that are no URI.
     """
     if b"xmlns" not in tag[3]:
         return _NONE
-    return {prefix: uri for prefix, uri in _DECLARATION.findall(tag[3]) if len(uri) < _NEAR}
+    # A wrong byte in the namespace of the element around all records would damage each of them.
+    return {
+        declaration[1] or b"": declaration[2]
+        for declaration in _DECLARATION.finditer(tag[3])
+        if len(declaration[2]) < _NEAR and is_empty_element(b"<a%b/>" % declaration[0])
+    }
 
 
 def _known_encoding(encoding: str) -> str:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import html.entities
 import re
 
 from lxml import etree
 
+from urnscan.records.xml_scope import PREFIX
+
 _WRAPPER = b"records"
 DEFAULT_LIMITS = 9_000_000
 """Texts of at least this many bytes are parsed with the option of libxml2 for huge texts."""
+
+# Results in a cache.
+_KEPT = 1 << 12
+# Beginning of the namespaces of prefixes that are not declared around a record.
+_UNKNOWN = "unknown:"
 
 # XML 1.0 §4.1 and §4.6. A number may have leading zeros.
 _REFERENCE = re.compile(rb"&(?:#x0*+([0-9A-Fa-f]{1,6})|#0*+([0-9]{1,7})|([A-Za-z][A-Za-z0-9]*+));")
@@ -63,8 +71,9 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
     in UTF-8 that were parsed. `encoding`: encoding of `data`.
 
     No DTD, no external entity and no other file is read. Entities of HTML, which include entities of ONIX 2.1 and other
-    DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD. Raises ValueError
-    if the record is not well-formed, with the reason in one line; IndexError if there is no element.
+    DTDs, become characters; other entities remain text. Bytes that are not characters become U+FFFD, and a prefix that
+    is not declared does not count: `a:record` is `record`. Raises ValueError if the record is not well-formed, with the
+    reason in one line; IndexError if there is no element.
     """
     if encoding != "utf-8":
         data = data.decode(encoding, "replace").encode()
@@ -75,10 +84,46 @@ def parse(data: bytes, declarations: bytes, encoding: str) -> tuple[etree._Eleme
     except etree.XMLSyntaxError:
         data = data.decode("utf-8", "replace").encode()
     try:
-        return parse_element(data, declarations), data
+        inner = b"<%b%b>%b</%b>" % (_WRAPPER, declarations, data, _WRAPPER)
+        return _without_unknown(parse_element(inner, _unknown(data))[0]), data
     except etree.XMLSyntaxError as error:
         reason = " ".join(_PLACE.sub("", error.msg or "").split())
         raise ValueError(f"it is not well-formed: {reason}") from None
+
+
+def _unknown(data: bytes) -> bytes:
+    """Declarations of all prefixes of a record in UTF-8, `data`, to put around those that are known."""
+    prefixes = filter(_is_prefix, dict.fromkeys(prefix.decode() for prefix in PREFIX.findall(data)))
+    # Not all letters of a prefix may be in the name of a namespace.
+    return "".join(f' xmlns:{prefix}="{_UNKNOWN}{number}"' for number, prefix in enumerate(prefixes)).encode()
+
+
+def _is_prefix(name: str) -> bool:
+    """Whether a record can declare the prefix `name`. False for a text such as `“Note`, and for `xml` and `xmlns`."""
+    with contextlib.suppress(ValueError):
+        return name not in ("xml", "xmlns") and bool(etree.QName(name))
+    return False
+
+
+def _without_unknown(record: etree._Element) -> etree._Element:
+    """Take the namespaces of `_unknown` from all elements of a record."""
+    for element in record.iter("*"):
+        name = etree.QName(element)
+        if name.namespace and name.namespace.startswith(_UNKNOWN):
+            element.tag = name.localname
+    return record
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def is_empty_element(data: bytes, declarations: bytes = b"") -> bool:
+    """Whether bytes in UTF-8 are a well-formed element, such as `<a:record/>`, inside declarations of namespaces, as of
+    `parse_element`.
+    """
+    try:
+        parse_element(data, declarations)
+    except etree.XMLSyntaxError:
+        return False
+    return True
 
 
 def parse_element(data: bytes, declarations: bytes) -> etree._Element:
