@@ -13,7 +13,7 @@ from urnscan.records.record import description_of
 from urnscan.records.xml_kinds import INNER_KINDS, KINDS
 
 ARTICLE_BEGINS, ARTICLE_ENDS, SUBTITLE = "\x98", "\x9c", "\x1f"
-TABLES = [name for name in read_data("descriptions.toml") if name not in ("axes", "types")]
+TABLES = [name for name in read_data("descriptions.toml") if name not in ("axes", "shared", "types")]
 
 
 def marc(*fields, kind="a", form=" ", level="m"):
@@ -372,6 +372,15 @@ def test_every_meaning_is_a_word_of_the_axes():
     said = [*read_data("descriptions.toml")["types"].values()]
     said += [meaning for row in rows for meaning in (*row.codes.values(), *row.words.values())]
     assert {word for meaning in said for word in meaning.split()} <= set(axes())
+
+
+def test_codes_and_words_of_several_fields_are_written_once():
+    """A rule is written once: two copies of a long pattern would differ after the first change. [shared] has them."""
+    data = read_data("descriptions.toml")
+    tables = [row[name] for format_ in TABLES for row in data[format_] for name in ("codes", "words") if name in row]
+    several = [str(table) for table in tables if isinstance(table, dict) and len(table) > 1]
+    assert len(several) == len(set(several))
+    assert {table for table in tables if isinstance(table, str)} == set(data["shared"])
 
 
 @given(

@@ -159,8 +159,10 @@ def described_fields(format_name: str) -> Table:
     a format without such fields. `format_name`: name of a table of that file, or path of another TOML file.
     """
     by_field: dict[str, list[Row]] = {}
+    shared = read_data(_FILE)["shared"]
     for order, entry in enumerate(table_rows(format_name, "descriptions")):
         values = {**entry, "at": tuple(entry["at"]) if "at" in entry else None}
+        values |= {name: shared[entry[name]] for name in ("codes", "words") if isinstance(entry.get(name), str)}
         for name in values.pop("field").split():
             by_field.setdefault(name, []).append(Row(order=order, field=name, **values))
     return MappingProxyType({name: tuple(rows) for name, rows in by_field.items()})
