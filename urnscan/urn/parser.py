@@ -203,9 +203,9 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
     encodings of RFC 2141.
 
     Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is not a str, for an
-    empty text, and for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4); UnicodeEncodeError (a ValueError)
-    for a lone surrogate. With `nid`, also raises ArgumentError for a name that the grammar or the check digit of this
-    namespace does not allow, and InvalidURN for a `nid` that is not a NID.
+    empty text, for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4), and for a lone surrogate. With `nid`,
+    also raises ArgumentError for a name that the grammar or the check digit of this namespace does not allow, and
+    InvalidURN for a `nid` that is not a NID.
 
     >>> encode_nss("Grüße, 100%")
     'Gr%C3%BC%C3%9Fe,%20100%25'
@@ -224,7 +224,10 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
     if "\0" in text:
         raise ArgumentError(f"NUL at position {text.index(chr(0))}: no URN may hold it, encoded or not (RFC 2141 §2.4)")
     # The text is encoded as a whole, so that an error has the position in the text.
-    data = text.encode()
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"lone surrogate at position {error.start}: UTF-8 has no bytes for it") from None
     first, others = (_encodings(syntax, role) for role in (NSS_FIRST, NSS))
     nss = first[data[0]] + "".join([others[byte] for byte in data[1:]])
     if nid is not None:
