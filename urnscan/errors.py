@@ -60,7 +60,7 @@ def option(name: str, value: bool | int | str | None = True) -> str:
     ('--force', '-j 1', '--record marc', '--record')
     """
     if _is_at_shell:
-        typed = {"jobs": "-j", "filters": "--filter"}.get(name, f"--{name.replace('_', '-')}")
+        typed = {"jobs": "-j", "filters": "--filter", "width": "--context"}.get(name, f"--{name.replace('_', '-')}")
         return typed if value is None or value is True else f"{typed} {value}"
     if value is None:
         return name

@@ -44,6 +44,9 @@ OPTIONS = {
     "a.txt -j two": "-j: must be an integer of at least 1, not 'two' (see urnscan --help)",
     "a.txt --memory 10": "--memory: must be at least 1MB, not '10' (see urnscan --help)",
     "a.txt --max-size big": "--max-size: invalid size 'big'; write it like 500MB or 2GiB (see urnscan --help)",
+    "a.txt --max-size 0": "--max-size must be at least 1",
+    "a.txt --max-length 268435457": "--max-length must be at most 268,435,456",
+    "a.txt -C 10001": "--context is a number of characters from 0 to 10,000, not 10001",
     "a.txt --encoding klingon": (
         "--encoding: unknown encoding 'klingon'; use one that Python has, such as utf-16-le, cp1252, latin-1, shift_jis, "
         "gb18030 or cp037"

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import text_array
 from urnscan.display.text import counted
-from urnscan.errors import ArgumentError, SourceError
+from urnscan.errors import ArgumentError, SourceError, option
 from urnscan.formats.contents import Document, Values
 from urnscan.formats.unfold import open_documents
 from urnscan.framing.buffer import MARK, Buffer
@@ -66,7 +66,9 @@ class Passage(NamedTuple):
 def check_width(width: object) -> None:
     """Raise ArgumentError if `width` (characters on each side) is not an integer from 0 to 10,000."""
     if not isinstance(width, int | np.integer) or not 0 <= width <= _MAX_WIDTH:
-        raise ArgumentError(f"width is a number of characters from 0 to {_MAX_WIDTH:,}, not {width!r}")
+        raise ArgumentError(
+            f"{option('width', None)} is a number of characters from 0 to {_MAX_WIDTH:,}, not {width!r}"
+        )
 
 
 def name_of(source: Input | SourceError) -> str:

@@ -149,7 +149,7 @@ class Options:
         object.__setattr__(self, "not_nid", grammar.not_nid)
         for name in _POSITIVE:
             if getattr(self, name) < 1:
-                raise ArgumentError(f"{name} must be at least 1")
+                raise ArgumentError(f"{option(name, None)} must be at least 1")
         if self.jobs > _MOST_JOBS:
             raise ArgumentError(f"{option('jobs', None)} must be at most {_MOST_JOBS:,}")
         if self.encoding is not None:

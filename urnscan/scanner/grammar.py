@@ -93,9 +93,9 @@ class Grammar:
         if not isinstance(self.max_length, int | np.integer):
             raise ArgumentError(f"max_length must be an integer, not {self.max_length!r}")
         if self.max_length < 1:
-            raise ArgumentError("max_length must be at least 1")
+            raise ArgumentError(f"{option('max_length', None)} must be at least 1")
         if self.max_length > LONGEST:
-            raise ArgumentError(f"max_length must be at most {LONGEST:,}")
+            raise ArgumentError(f"{option('max_length', None)} must be at most {LONGEST:,}")
         if self.resolver_tail not in get_args(ResolverTail):
             raise ArgumentError(
                 f"resolver_tail must be {' or '.join(get_args(ResolverTail))}, not {self.resolver_tail!r}"
