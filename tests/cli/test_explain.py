@@ -166,6 +166,10 @@ class TestStandardInput:
             ("urn:isbn:0-395-36341-6", True, None, False),
         ]
 
+    def test_a_byte_that_is_not_utf_8(self, urnscan):
+        """It is shown as in the names of files, not as the half of a pair that Python reads it as."""
+        assert urnscan("explain", "-", stdin=b"a\xffb\n", status=1).out.startswith(b"a\\xffb\n")
+
     @pytest.mark.full
     def test_among_other_texts(self, urnscan):
         found = explained(urnscan, "urn:a:1", "-", "urn:a:3", stdin=b"urn:a:2\n")

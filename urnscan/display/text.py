@@ -15,6 +15,8 @@ import regex
 CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 """Pattern of a character that could control a terminal: control, format, lone surrogate, line or paragraph separator."""
 _SIZE = regex.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?\s*(|[kmgt]i?)b?", regex.IGNORECASE)
+_BYTE = 0xDC00
+"""What "surrogateescape" adds to a byte that is not UTF-8."""
 _BLANK = regex.compile(r"[\s\p{Cc}]")
 # Characters shown before and after the position of an error.
 _CONTEXT_BEFORE, _CONTEXT_AFTER = 60, 20
@@ -26,9 +28,16 @@ _LEFT, _RIGHT = 'style="text-align:left"', 'style="text-align:right"'
 
 def printable(text: str) -> str:
     r"""Return the text with each control character, line break, tab, and invisible character of direction or format
-    escaped as in Python (`\x1b`, `\n`, `\u202e`).
+    escaped as in Python (`\x1b`, `\n`, `\u202e`). A byte that is not UTF-8, in a text that Python read with
+    "surrogateescape", is shown as `\xff`.
     """
-    return CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+    return CONTROL.sub(_escaped, text)
+
+
+def _escaped(match: regex.Match[str]) -> str:
+    """The escape of the character of a match of CONTROL."""
+    byte = ord(match[0]) - _BYTE
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else match[0].encode("unicode_escape").decode()
 
 
 def in_line(text: str) -> str:
