@@ -101,7 +101,13 @@ def test_nothing_found(tmp_path):
         ("t.csv", "urn,urn\na,b\n", "has several columns urn"),
         ("t.csv", "", "has no column urn"),
         ("t.csv", "urn,nid\n1\n", "is not a table as urnscan writes it: CSV parse error"),
-        ("t.csv", "urn,occurrence_count\na,many\n", "is not a table as urnscan writes it: In CSV column #1"),
+        (
+            "t.csv",
+            "urn,occurrence_count\na,many\n",
+            "is not a table as urnscan writes it: column occurrence_count: CSV conv",
+        ),
+        ("t.csv", "1,1\na,b\n", "has no column urn"),
+        ("t.csv", "rank,rank\na,b\n", "has several columns cluster_rank"),
         ("t.csv", "urn,spellings\na,[\n", "is not a table as urnscan writes it: JSON parse error"),
         ("t.csv", b"\xff,urn\n", "its first line is not that of a table in CSV"),
         ("t.jsonl", "{\n", "its first line is not that of a table in JSONL"),
@@ -117,6 +123,7 @@ def test_other_files(tmp_path, name, text, reason):
         TableFile(str(tmp_path / name), "classes")
     assert str(error.value).startswith(f"{tmp_path / name}: {reason}")
     assert "\n" not in str(error.value)
+    assert "row 0" not in str(error.value)
 
 
 def test_what_is_no_count(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,6 +31,8 @@ from urnscan.tables.writers import FORMULA, FORMULA_ESCAPE, SEPARATORS, TEXT_FOR
 _HEAD = 1 << 24
 # Bytes that are read at once. A row must be shorter.
 _BLOCK = 1 << 25
+# Places in the messages of Arrow.
+_COLUMN, _ROW = re.compile(r"In CSV column #(\d+)"), re.compile(r" in row \d+$")
 _NAMES_IN_JSON = {"stop": "", "stop_octet": "stop"}
 """In JSON, `stop` is a character, and the key `stop_octet` has the number of the byte, which is the column `stop`."""
 
@@ -47,7 +50,7 @@ def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
 
     The columns get their present names and their types in `schemas`; columns that no schema has are left out. `names`
     are the columns for JSON Lines without lines. Raises FatalError if the first line cannot be read as names of
-    columns, or a header has a name twice; OSError or ArrowException if the file cannot be read for another reason.
+    columns, or has a column of a schema twice; OSError or ArrowException if the file cannot be read for another reason.
     """
     form, codec = form_of(path)
     with _open(path, codec) as file:
@@ -55,15 +58,23 @@ def as_parquet(path: str, names: Sequence[str]) -> pa.NativeFile:
     given = _names_in(path, first, form) if first.strip() or form in SEPARATORS else list(names)
     is_json = form not in SEPARATORS
     now = names_now(_NAMES_IN_JSON.get(name, name) if is_json else name for name in given)
-    columns = {name: new for name, new in zip(given, now, strict=True) if type_of(new) is not None}
+    known = [new for new in now if type_of(new) is not None]
+    if several := next((name for name in known if known.count(name) > 1), None):
+        raise FatalError(f"{path}: has several columns {several}")
+    columns = {name: new for name, new in zip(given, now, strict=True) if new in known}
     schema = pa.schema([(new, type_of(new)) for new in columns.values()])
     with tempfile.TemporaryDirectory(suffix=TEMPORARY_SUFFIX) as folder, _open(path, codec) as file:
         copy = str(Path(folder, "table.parquet"))
         with pq.ParquetWriter(copy, schema) as writer:
             if columns and first:
                 types = {name: schema.field(new).type for name, new in columns.items()}
-                for rows in _json_rows(file, types) if is_json else _separated_rows(file, first, given, types):
-                    writer.write_batch(pa.RecordBatch.from_arrays(rows.columns, schema=schema))
+                try:
+                    for rows in _json_rows(file, types) if is_json else _separated_rows(file, first, given, types):
+                        writer.write_batch(pa.RecordBatch.from_arrays(rows.columns, schema=schema))
+                except pa.ArrowInvalid as error:
+                    # Arrow counts columns from 0, and rows from 0 in each block that is read.
+                    message = _COLUMN.sub(lambda match: f"column {given[int(match[1])]}", str(error))
+                    raise pa.ArrowInvalid(_ROW.sub("", message)) from error
         return pa.OSFile(copy)
 
 
@@ -81,7 +92,7 @@ def _separator(first: bytes) -> str:
 
 def _names_in(path: str, first: bytes, form: str) -> list[str]:
     """The names of the columns, from the first line of the file `path`: of a header, or the keys of a JSON object.
-    `form` is the suffix of the format. Raises FatalError if the line cannot be read, or if a header has a name twice.
+    `form` is the suffix of the format. Raises FatalError if the line cannot be read.
     """
     try:
         text = first.decode("utf-8-sig")
@@ -92,9 +103,6 @@ def _names_in(path: str, first: bytes, form: str) -> list[str]:
             names = list(row) if isinstance(row, dict) else []
     except (UnicodeDecodeError, ValueError, csv.Error) as error:
         raise FatalError(f"{path}: its first line is not that of a table in {form[1:].upper()}: {error}") from error
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            raise FatalError(f"{path}: has several columns {name}")
     return names
 
 
