@@ -184,7 +184,10 @@ class TestRefused:
             (column("last_source", lambda places: [2**31 - 1 for _ in places]), "rows are not as urnscan wrote them"),
             (column("sources", lambda counts: [0 for _ in counts]), "rows are not as urnscan wrote them"),
             (column("sources", lambda counts: [1 for _ in counts]), "rows are not as urnscan wrote them"),
-            (column("occurrence_count", lambda counts: [-5 for _ in counts]), "rows are not as urnscan wrote them"),
+            (
+                column("occurrence_count", lambda counts: [-5 for _ in counts]),
+                "the column occurrence_count has values that",
+            ),
             (lambda table: table.drop_columns(["sources"]), "has no column "),
         ],
     )

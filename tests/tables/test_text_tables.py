@@ -126,6 +126,13 @@ def test_other_files(tmp_path, name, text, reason):
     assert "row 0" not in str(error.value)
 
 
+def test_a_count_below_1(tmp_path):
+    """No program that reads a table, such as diff, gives on a number that no run counts."""
+    path = written(classes(made(3)).set_column(4, "occurrence_count", pa.array([-1] * 3)), tmp_path / "t.csv")
+    with pytest.raises(FatalError, match="occurrence_count has values that are not counts"):
+        read(path, "classes", ["occurrence_count"])
+
+
 def test_what_is_no_count(tmp_path):
     """A cell that is empty where a run writes a number is reported with the column."""
     table = classes(made(3))

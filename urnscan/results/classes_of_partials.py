@@ -114,12 +114,9 @@ def _is_sound(rows: pa.RecordBatch, names: Collection[int], most_inputs: int) ->
     """
     urn = rows.column("urn")
     heads = _heads(rows)
-    counts, sources, first, last = (
-        numbers(rows.column(name)) for name in ("occurrence_count", "sources", "first_source", "last_source")
-    )
+    sources, first, last = (numbers(rows.column(name)) for name in ("sources", "first_source", "last_source"))
     return bool(
         pc.all(pc.less_equal(urn[:-1], urn[1:]), min_count=0).as_py()
-        and (counts > 0).all()
         and ((sources > 0) == heads).all()
         and (first >= 0).all()
         and (first <= last).all()

@@ -31,6 +31,8 @@ from urnscan.tables.writers import EXCEL
 
 _BEGINS_AS_URN = "^urn:[^:]*:"
 _ROWS = 1 << 17
+_MOST_COUNTED = 1 << 40
+"""The largest count that is accepted in a file, so that sums fit in 64 bits."""
 # Bytes of a column that are read at once.
 _BUFFER = 1 << 18
 # Counts that are shown after the options of a run.
@@ -177,8 +179,8 @@ class TableFile:
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
         """The column with the present name `name`, of a batch with the names that the file has; integers become int64.
-        Raises FatalError for nulls that the schema does not allow, and for a text in `urn` that does not begin like a
-        URN.
+        Raises FatalError for nulls that the schema does not allow, for a text in `urn` that does not begin like a
+        URN, and for a count below 1 or above `_MOST_COUNTED`.
         """
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
@@ -189,7 +191,13 @@ class TableFile:
                 f"{self.path}: the column urn contains other texts than URNs; it is not as urnscan wrote it"
             )
         if pa.types.is_integer(field.type):
-            return column.cast(pa.int64())
+            column = column.cast(pa.int64())
+            extremes = pc.min_max(column) if name.endswith("_count") and len(column) else {}
+            if not all(1 <= count.as_py() <= _MOST_COUNTED for count in extremes.values()):
+                raise FatalError(
+                    f"{self.path}: the column {name} has values that are not counts; it is not as urnscan wrote it"
+                )
+            return column
         if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
             return column.cast(pa.dictionary(pa.int32(), pa.string()))
         return column
