@@ -239,6 +239,18 @@ class TestFramesAndTables:
         with pytest.raises(TypeError, match=r"^column 'text' is .*not text"):
             self.places(pd.DataFrame({"text": pd.Series(values, dtype=kind)}))
 
+    def test_of_sparse_pandas(self):
+        """Arrow does not read it."""
+        sparse = pd.Series(TEXTS, dtype=pd.SparseDtype(object))
+        assert self.places(pd.DataFrame({"text": sparse})) == ["0/text", "2/text"]
+
+    @pytest.mark.parametrize(("values", "shown"), [(["a", None, 1], "at 2 it holds 1;"), ([1j], "at 0 it holds 1j;")])
+    def test_the_first_value_of_pandas_that_is_no_text(self, values, shown):
+        """Its place and value are in the words of Python, not np.int64(2)."""
+        frame = pd.DataFrame({"text": values}, index=np.arange(len(values)))
+        with pytest.raises(TypeError, match=f"^column 'text' is not text: {shown}"):
+            self.places(frame)
+
     def test_of_duckdb(self):
         duckdb = pytest.importorskip("duckdb", "1.1.3")  # those before take no argument here
         with duckdb.connect() as connection:

@@ -191,9 +191,11 @@ def array_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
     begins with `problem`.
     """
     try:
-        array = pa.array(series, from_pandas=True)
+        # Arrow reads no sparse series. Only such a series has this accessor.
+        sparse = getattr(series, "sparse", None)
+        array = pa.array(series if sparse is None else sparse.to_dense(), from_pandas=True)
     except (pa.ArrowException, ValueError, OverflowError) as error:
-        raise ArgumentError(f"{problem}: {_mixed(series) or error}") from None
+        raise ArgumentError(f"{problem}: {_not_text(series) or error}") from None
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
@@ -208,15 +210,14 @@ def texts_of_pandas(series: pd.Series, problem: str) -> pa.ChunkedArray:
     return pa.chunked_array([pa.nulls(len(array), pa.string())]) if array.null_count == len(array) else array
 
 
-def _mixed(series: pd.Series) -> str:
-    """A sentence about the first value that is not text in a series of texts and other values; empty for another
-    series.
-    """
+def _not_text(series: pd.Series) -> str:
+    """A sentence about the first value of a series that is not text; empty if all values are text or missing."""
     values = series[series.notna()]
-    others = values[[not isinstance(value, str) for value in values]]
-    if len(others) in (0, len(values)):
-        return ""
-    return f"at {others.index[0]!r} it holds {others.iloc[0]!r:.60}; .astype('string') makes text of all values"
+    others = values[[not isinstance(value, str) for value in values]][:1]
+    # `tolist` makes numbers of Python out of those of numpy.
+    for place, value in zip(others.index.tolist(), others.tolist(), strict=True):
+        return f"at {place!r} it holds {value!r:.60}; .astype('string') makes text of all values"
+    return ""
 
 
 def remedy_for(kind: pa.DataType) -> str:
