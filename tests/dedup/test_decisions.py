@@ -404,6 +404,14 @@ class TestChecks:
                 "decision,component,source,member,record,digest\nkeep,1,a,,1,d0\nremove,1,a,,1,d0\n",
                 "lines 2 and 3 make different decisions",
             ),
+            # Nobody changed the record: a spreadsheet, or a person, changed the cell.
+            *(
+                (
+                    f"decision,component,source,member,record,digest\nkeep,1,a,,1,{cell}\n",
+                    f"line 2: digest must be the checksum .*, not '{cell}'".replace("+", r"\+"),
+                )
+                for cell in ("", "1.23E+15", "=d0")
+            ),
             ("decision\nk\xe4ep\n", "is not in UTF-8"),
             ("PK\x03\x04\xff", "is a workbook; save it as CSV in UTF-8 first"),
             ("\xd0\xcf\x11\xe0\xa1", "is a workbook; save it as CSV in UTF-8 first"),
@@ -514,7 +522,7 @@ class TestSeveralFiles:
     def test_other_states_of_a_record(self, write):
         """A row about a record before it changed contradicts none about what it is now."""
         old = write("old.csv", "keep a1")
-        old.write_text(old.read_text().replace("da1", "dOLD"))
+        old.write_text(old.read_text().replace("da1", "dee"))
         assert len(read_decisions(old, write("new.csv", "apart a1")).records) == 2
 
     def test_they_are_applied(self, shelf, tmp_path):

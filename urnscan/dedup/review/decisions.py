@@ -7,6 +7,7 @@ record with the digest of the row, so rows contradict each other only if they ar
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import shorten
@@ -29,6 +30,7 @@ _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 _SAVE_BUTTON = b'id="save"'
 # Digits of the number of a record, so that it fits into 64 bits.
 _MOST_DIGITS = 18
+_DIGEST = re.compile("d[0-9a-f]{1,16}")
 _RECORD = ("source", "member", "record", "digest")
 _OTHER = tuple(f"other_{name}" for name in _RECORD)
 
@@ -207,6 +209,11 @@ def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Rec
     # `int` raises ValueError for more than 4,300 digits.
     if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
         raise FatalError(f"{where}: record must be a number of at most 18 digits, not {number!r:.80}")
+    if not _DIGEST.fullmatch(digest):
+        raise FatalError(
+            f"{where}: digest must be the checksum that the table of the run has there, such as d0123456789abcdef, not "
+            f"{digest!r:.80}"
+        )
     return Record((source, member), int(number), digest)
 
 
