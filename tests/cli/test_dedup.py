@@ -688,6 +688,27 @@ class TestInputs:
         assert line.endswith("; it resembles RIS: try --record ris")
         assert numbers_of(dedup(urnscan, "--record", "ris", *ALL, stdin=text)) == (1, 1, 1, 0, 0)
 
+    @pytest.mark.parametrize(
+        ("text", "name"),
+        [
+            (b"TI  - Inks\nLID - 10.5555/a [doi]\n", "nbib"),
+            (b"OWN - NLM\nTI  - Inks\n\nPMID- 2\nTI  - Lamps\n", "nbib"),
+            (b"TI  - Inks\n\n<2. >\nUI  - 2\nTI  - Lamps\n", "ovid"),
+            (b"%T Inks\n%A Ahn, M.\n%D 1998\n", "enw"),
+        ],
+    )
+    def test_of_a_dump_without_its_first_line(self, urnscan, text, name):
+        """The format is named, and with it the line that is missing. Some fields of PubMed and Ovid are like those of RIS."""
+        (line, _) = said(dedup(urnscan, *ALL, stdin=text, status=2))
+        assert line.endswith(f": try --record {name}")
+        dedup(urnscan, "--record", name, *ALL, stdin=text, status=1)
+
+    def test_a_page_is_not_bibtex(self, urnscan):
+        """A page of --report resembled it, by the rules of its style."""
+        page = b"<!DOCTYPE html>\n<style>\n@media (width < 60em) {\n  @page { margin: 0, 1em }\n}\n</style>\n"
+        (line, _) = said(dedup(urnscan, *ALL, stdin=page, status=2))
+        assert "resembles" not in line
+
     def test_of_nothing_but_failures_nothing_is_written(self, urnscan):
         result = dedup(urnscan, "nope.mrc", *ALL, status=2)
         assert said(result) == ["nope.mrc: no such file or folder", "no input could be read"]

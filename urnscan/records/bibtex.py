@@ -306,6 +306,7 @@ FORMATS = (
         reader=BibtexRecords,
         recognise=is_bibtex,
         suffixes=(".bib",),
-        trace=rb"(?m:^)[ \t]*+@[A-Za-z]++[ \t]*+[{(]",
+        # A style sheet in a page of HTML has `@media (width: 9em) {`.
+        trace=rb"(?m:^)[ \t]*+@[A-Za-z]++[ \t]*+[{(][ \t]*+[^\s,{}()=]*+,",
     ),
 )

@@ -176,7 +176,7 @@ FORMATS = (
         reader=RisRecords,
         recognise=is_ris,
         suffixes=(".ris",),
-        trace=rb"(?:\A|[\r\n])" + _TAG + rb"(?:  |\t)-[ \t]",
+        trace=rb"(?:\A|[\r\n])(?:TY|ER)(?:  |\t)-(?:[ \t]|[\r\n])",
     ),
     *(
         Format(
@@ -185,12 +185,18 @@ FORMATS = (
             reader=reader,
             recognise=partial(begins_with, reader.layout.first_line),
             suffixes=(suffix,),
+            trace=trace,
             line_ends=2,
         )
-        for reader, title, suffix in (
-            (MedlineRecords, "PubMed (MEDLINE)", ".nbib"),
-            (OvidRecords, "Ovid (tagged)", ".ovd"),
-            (EndNoteRecords, "EndNote (import format)", ".enw"),
+        for reader, title, suffix, trace in (
+            (MedlineRecords, "PubMed (MEDLINE)", ".nbib", rb"(?:\A|[\r\n])(?:PMID|OWN |STAT|LID )- "),
+            (OvidRecords, "Ovid (tagged)", ".ovd", OvidRecords.layout.begun.pattern),
+            (
+                EndNoteRecords,
+                "EndNote (import format)",
+                ".enw",
+                rb"(?:\A|[\r\n])%[A-Z] [^\r\n]++[\r\n]{1,2}%[0-9A-Z@] ",
+            ),
         )
     ),
     Format(
