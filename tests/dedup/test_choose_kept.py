@@ -178,6 +178,9 @@ def test_a_dump_that_is_not_there(tmp_path):
     path.write_text('{"urn": "urn:foo:a"}\n')
     with pytest.raises(FatalError, match=r"source:b\.jsonl.?: no dump has this name; the first dump is .*a\.jsonl"):
         urnscan.deduplicate(path, keep=["source:a.jsonl", "source:b.jsonl"])
+    # A delivery without records has the name that the rule expects.
+    (tmp_path / "b.jsonl").touch()
+    assert urnscan.deduplicate([path, tmp_path / "b.jsonl"], keep="source:b.jsonl").clusters.num_rows == 1
 
 
 def test_a_preferred_dump_where_all_are_empty(tmp_path):

@@ -49,7 +49,7 @@ def cluster_records(reading: ReadDumps, policy: Policy, progress: Progress) -> C
     `progress` is called with each stage and the number of rows. Raises FatalError if the disk is full or fails, a
     process dies, or `policy.keep` names a dump that was not read.
     """
-    check_sources(policy.keep, reading.dumps)
+    check_sources(policy.keep, reading.dumps, reading.empty)
     progress.on_stage(
         Stage("joining", sum(edges.count for edges in (reading.records.edges, reading.records.id_edges) if edges), ROWS)
     )

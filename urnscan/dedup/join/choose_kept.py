@@ -18,6 +18,7 @@ from urnscan.dedup.join.components import Numbers, group_begins, whole_groups
 from urnscan.dedup.reread import Dump
 from urnscan.errors import ArgumentError, FatalError, option
 from urnscan.records.description import Description
+from urnscan.stores.input import Input
 from urnscan.urn.syntax import as_strings
 
 SOURCE = "source:"
@@ -127,19 +128,19 @@ def level_of(description: Description) -> int:
     return int(description.level or _LEVELS)
 
 
-def check_sources(rules: Iterable[str], dumps: Sequence[Dump]) -> None:
-    """Raise FatalError if a rule (`source:NAME`) prefers a dump that is not in `dumps`: its name may have a typo. Do
-    nothing if there are no dumps at all.
+def check_sources(rules: Iterable[str], dumps: Sequence[Dump], empty: Iterable[Input]) -> None:
+    """Raise FatalError if a rule (`source:NAME`) prefers a dump that is neither in `dumps` nor in `empty` (inputs without
+    bytes): its name may have a typo. Do nothing if there are no dumps at all.
     """
+    named = [*((dump.name, dump.source) for dump in dumps), *((source.name, source) for source in empty)]
     for rule in rules:
-        if rule.startswith(SOURCE) and dumps and not any(_is_named(dump, rule) for dump in dumps):
+        if rule.startswith(SOURCE) and dumps and not any(_is_named(*names, rule) for names in named):
             raise FatalError(f"{option('keep', rule)}: no dump has this name; the first dump is {dumps[0].name}")
 
 
-def _is_named(dump: Dump, rule: str) -> bool:
+def _is_named(name: str, source: Input, rule: str) -> bool:
     pattern = rule.removeprefix(SOURCE)
-    names = (dump.name, dump.source.name, dump.source.file_name)
-    return any(name == pattern or fnmatchcase(name, pattern) for name in names)
+    return any(name == pattern or fnmatchcase(name, pattern) for name in (name, source.name, source.file_name))
 
 
 def ranks(
@@ -185,5 +186,5 @@ def _keys(rule: str, values: RankingValues, works: Numbers, dumps: Sequence[Dump
     """Sort keys for a rule, the most important first: a number for each of `works`, of which the smallest wins."""
     if rule in _RULES:
         return _RULES[rule](values, works)
-    is_other = np.array([not _is_named(dump, rule) for dump in dumps], np.int8)
+    is_other = np.array([not _is_named(dump.name, dump.source, rule) for dump in dumps], np.int8)
     return [is_other[values.dump[works]]]
