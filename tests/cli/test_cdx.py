@@ -151,6 +151,16 @@ def test_wrong_usage(urnscan, arguments, said):
     assert urnscan.names() == ["l", "l.csv"]
 
 
+def test_an_index_that_names_an_output(archives):
+    """One line says so, as for an output in a folder; it does not say that an output is no file."""
+    urnscan, named = archives
+    urnscan("w", "-o", "w/o.parquet", "--quiet")
+    urnscan.write("all.cdxj", cdxj([*named, ("o.parquet", 0, 9)]).encode())
+    said = urnscan("w", "--cdx", "all.cdxj", "-o", "w/o.parquet", "--force", status=0).said
+    assert [line.split(":")[1] for line in said] == [" w/o.parquet"]
+    assert "is an output of this run" in said[0]
+
+
 def test_resume(urnscan: Command):
     """Files whose records were read are not read again: they have the ETag and the records of before."""
     web = Web()

@@ -102,11 +102,11 @@ class _Meanings:
 
         return in_turn(self._of_lines(paths))
 
-    def of_indexed(self, name: str) -> Inputs:
-        """Yield the inputs of a path or URL that an index names, or an error; none for an output of the run. Raises
+    def of_indexed(self, name: str) -> Inputs | None:
+        """Yield the inputs of a path or URL that an index names, or an error; None for an output of the run. Raises
         FatalError for an output that urnscan did not write.
         """
-        return iter(()) if self._own.has_argument(name) else self.of_name(name, may_be_pattern=False)
+        return None if self._own.has_argument(name) else self.of_name(name, may_be_pattern=False)
 
     def _of_existing(self, path: str, status: os.stat_result) -> Inputs:
         if stat.S_ISDIR(status.st_mode):

@@ -67,7 +67,7 @@ class RecordIndex:
         return sum(sum(records[1::3]) for records in self.files.values())
 
     def find(
-        self, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
+        self, find: Callable[[str], Iterator[Listed | Input | SourceError] | None], *, follow: bool
     ) -> Iterator[Input | SourceError]:
         """Yield `errors`; then for each file, sorted by name, an `Input` whose `extents` are the ranges (start, end) of
         its records.
@@ -75,7 +75,7 @@ class RecordIndex:
         A SourceError comes instead of the input if the file does not exist or is not a file, and one for each record
         that would end after the end of its file. A record that the index names twice is one range.
 
-        `find`: function that yields the inputs of a path or URL, or an error. `follow`: whether symbolic links below
+        `find`: function that yields the inputs of a path or URL, or an error; None for a file that must not be read. `follow`: whether symbolic links below
         `place` are followed; if not, a file reached through one yields an error.
         """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
@@ -87,7 +87,7 @@ class RecordIndex:
         yield from in_turn(part if is_remote(self.place) else part() for part in parts)
 
     def _file(
-        self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError]], *, follow: bool
+        self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError] | None], *, follow: bool
     ) -> Iterator[Input | SourceError]:
         """Yield the input of the file `name`, whose `extents` are the ranges of its records, and errors: about the
         file, or about records after its end.
@@ -96,7 +96,9 @@ class RecordIndex:
         if not (follow or is_remote(self.place)) and _has_link(local_path(self.place), name):
             yield SourceError(name_of(path), f"is a symbolic link, which is not read; {option('follow')} reads it")
             return
-        source = next(find(path), None)
+        if (found := find(path)) is None:
+            return
+        source = next(found, None)
         if isinstance(source, SourceError):
             yield source
             return
