@@ -688,6 +688,17 @@ class TestInputs:
         assert line.endswith("; it resembles RIS: try --record ris")
         assert numbers_of(dedup(urnscan, "--record", "ris", *ALL, stdin=text)) == (1, 1, 1, 0, 0)
 
+    @pytest.mark.parametrize("link", ["symlink_to", "hardlink_to"])
+    def test_a_link_is_the_same_dump(self, urnscan, link):
+        """Its records are not duplicates of themselves. Guards against a copy without any record."""
+        dump = urnscan.write("a.jsonl", json_lines("urn:foo:a", "urn:foo:b"))
+        getattr(urnscan.folder / "b.jsonl", link)(dump)
+        (urnscan.folder / "out").mkdir()
+        result = dedup(urnscan, "b.jsonl", "a.jsonl", "--deduplicated", "out/")
+        assert said(result) == ["a.jsonl: is the file b.jsonl under another name, and is not read again"]
+        assert urnscan.names("out") == ["b.jsonl"]
+        assert (urnscan.folder / "out/b.jsonl").read_bytes() == dump.read_bytes()
+
     @pytest.mark.parametrize(
         ("text", "name"),
         [

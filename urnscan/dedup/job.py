@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +28,7 @@ from urnscan.dedup.write.mapping import Redirects
 from urnscan.dedup.write.outputs import Dumps, Outputs
 from urnscan.dedup.write.wrong_rows import WrongRows
 from urnscan.display.progress import ROWS, Progress, Stage
-from urnscan.errors import FatalError, NoDumpNote, SourceError, option
+from urnscan.errors import FatalError, NoDumpNote, SourceError, SourceNote, option
 from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
 from urnscan.run.options import Options
@@ -56,7 +58,8 @@ def run(
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
     named = frozenset(map(str, inputs))
-    admitted = _foreseen(run_inputs(inputs, options, [*outputs.paths, *policy.files]), policy, outputs)
+    given = _each_file_once(run_inputs(inputs, options, [*outputs.paths, *policy.files]))
+    admitted = _foreseen(given, policy, outputs)
     with ExitStack() as stack:
         folder = SpillFolder(outputs.spill_folder)
         stack.callback(folder.remove)
@@ -118,6 +121,23 @@ def _check(policy: Policy, outputs: Outputs) -> None:
         raise FatalError(f"{option('wrong', None)} checks the fields of records; leave out {option('any_urn')}")
     if policy.carry and outputs.dumps is None:
         raise FatalError(f"{option('carry', None)} needs {option('deduplicated', 'FILE')}")
+
+
+def _each_file_once(inputs: Iterable[Input | SourceError]) -> Iterator[Input | SourceError]:
+    """Yield the inputs, with a note instead of each file that came before under another name: a symbolic or hard link.
+    Read twice, each of its records would be a duplicate of itself.
+    """
+    names: dict[tuple[int, int], str] = {}
+    for source in inputs:
+        if isinstance(source, Input) and source.path is not None:
+            # A file that is gone is reported when it is opened.
+            with contextlib.suppress(OSError):
+                status = Path(source.path).stat()
+                first = names.setdefault((status.st_dev, status.st_ino), source.name)
+                if first != source.name:
+                    yield SourceNote(source.name, f"is the file {first} under another name, and is not read again")
+                    continue
+        yield source
 
 
 def _foreseen(inputs: Iterator[Input | SourceError], policy: Policy, outputs: Outputs) -> Iterator[Input | SourceError]:
