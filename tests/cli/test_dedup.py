@@ -725,6 +725,13 @@ class TestInputs:
         assert said(result) == ["nope.mrc: no such file or folder", "no input could be read"]
         assert urnscan.names() == []
 
+    def test_an_empty_dump_that_is_packed(self, urnscan):
+        """Its transfer failed, so its copy is not written as if it had no records."""
+        urnscan.write("a.mrc.gz", b"")
+        result = dedup(urnscan, "a.mrc.gz", *ALL, status=2)
+        assert said(result)[0].startswith("a.mrc.gz: is named like a gzip file, but is empty")
+        assert urnscan.names() == ["a.mrc.gz"]
+
     def test_an_empty_dump(self, urnscan):
         """No records and no failure: all outputs are there."""
         assert numbers_of(dedup(urnscan, *ALL, stdin=b"")) == (0, 0, 0, 0, 0)

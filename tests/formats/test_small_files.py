@@ -154,6 +154,7 @@ def write_all(folder):
     contents = {
         "plain.txt": text % 1,
         "empty.txt": b"",
+        "empty.gz": b"",
         "short": b"urn:a:b",
         "mark.txt": b"\xef\xbb\xbfurn:x-y:marked",
         "wide.txt": "urn:x-y:wide".encode("utf-16"),
@@ -187,6 +188,7 @@ def test_results_do_not_depend_on_it(tmp_path, monkeypatch, options):
     monkeypatch.setattr(together, "IS_COMPILED", False)
     assert run() == at_one_go
     assert len(at_one_go[1]) > 2
+    assert any("empty.gz: is named like a gzip file, but is empty" in failure for failure in at_one_go[2])
 
 
 def test_a_file_that_has_grown(tmp_path, monkeypatch):

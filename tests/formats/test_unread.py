@@ -169,6 +169,26 @@ def test_a_table_that_does_not_begin_like_one_is_scanned_as_it_is(opened, tmp_pa
         assert opened(name, bad) == [error, (None, bad)]
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("x.GZ", "a gzip file"),
+        ("x.mrc.zst", "a zstd file"),
+        ("x.xlsx", "a zip archive"),
+        ("x.parquet", "a Parquet file"),
+        ("x.avro", "an Avro file"),
+        ("x.txt", None),
+        ("x.tar", None),
+        ("x.sqlite", None),
+        ("x.warc", None),
+    ],
+)
+def test_an_empty_file(opened, name, what):
+    """A failed transfer often leaves one. No file of a form with a signature is empty; an empty tar or SQLite file is one."""
+    error = f"{name}: is named like {what}, but is empty: it may be a failed transfer"
+    assert opened(name, b"") == [*([error] if what else []), (None, b"")]
+
+
 # Forms that are not read
 
 

@@ -61,9 +61,10 @@ def never(_head: bytes, _layer: Layer) -> bool:
 
 def looks_binary(head: bytes, _: Layer) -> bool | None:
     """Rule (`Recognise`) for files with the suffix of a form: whether a file is not text, as its first 64 bytes contain
-    a control character. None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark.
+    a control character. None if `head` is shorter and has none. False for UTF-16 and UTF-32 with a byte order mark. True
+    for an empty `head`: each file of such a form has a signature, so an empty file is none.
     """
-    return is_binary(head)
+    return is_binary(head) if head else True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ class Registry:
 
     def may_be(self, head: bytes, layer: Layer, *, is_whole: bool) -> bool:
         """Whether a file that begins with `head` has one of the forms, or may have one, as more bytes are needed to
-        decide. If False, as for an empty `head`, the file is scanned as it is, whether text or not.
+        decide. If False, the file is scanned as it is, whether text or not.
 
         `is_whole`: whether `head` is the whole file. `layer`: its name, options and limits.
         """
@@ -73,11 +73,14 @@ class Registry:
 
     def recognise(self, reader: Buffer, layer: Layer) -> Form[Any] | None:
         """Return the form of the next bytes of `reader`, whose position does not move; None if they have no form (text
-        or other bytes), or if there are none.
+        or other bytes). An empty file has one only if no file with its suffix is empty; then `open` gives an error.
 
         Of an input it reads as few bytes as possible, as a pipe may be slow. `layer`: name, options and limits.
         """
         head = reader.head(_TELLING if layer.depth else 1)
+        # What cannot be read is not empty: its next reader raises the error.
+        if not head and reader.error is not None:
+            return None
         while True:
             form, is_unsure = self._tell(head, layer)
             longer = reader.head(len(head) + 1) if is_unsure else head
@@ -87,20 +90,25 @@ class Registry:
 
     def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
         """Return the form of a file that begins with `head`, or None; and whether more bytes may show a form (always
-        False with a form, and for an empty `head`).
+        False with a form, and for an empty `head`: the file is empty).
         """
-        if not head:
-            return None, False
         is_unsure = False
         name = layer.file_name.lower()
         is_named = name.endswith(self._suffixes)
         named = (form for form in self._named if is_named and name.endswith(form.suffixes))
+        if not head:
+            return next((_empty(form) for form in named if form.recognise(head, layer)), None), False
         for form in itertools.chain(self._by_first[head[0]], named, self._text_forms):
             known = form.recognise(head, layer)
             if known:
                 return form, False
             is_unsure |= known is None
         return None, is_unsure
+
+
+def _empty(form: Form[Any]) -> Form[Any]:
+    reason = f"is named like {form.name}, but is empty: it may be a failed transfer"
+    return Archive(name=form.name, open=scan_as_it_is(SourceError, reason))
 
 
 def _misnamed(name: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:

@@ -92,7 +92,8 @@ def _ask(paths: ByteArray, ends: Integers, flags: int, answer: _Answer, sizes: I
 class Doubts(NamedTuple):
     """Signatures and suffixes by which files are found that may not be plain text: doubtful files, to be examined.
 
-    A file with NUL in the first 4,096 bytes, or with a name that is not ASCII, is doubtful, too; an empty one is not.
+    A file with NUL in the first 4,096 bytes, or with a name that is not ASCII, is doubtful, too; an empty one only by its
+    name.
     """
 
     begins: npt.NDArray[np.bool_]
@@ -196,7 +197,7 @@ def _read_files(
         if got != 0:
             return i, True
         path = paths[begin : ends[i] - 1]
-        are_doubtful[i] = end > filled and (_may_be_more(text[filled:end], doubts) or _is_telling(path, doubts))
+        are_doubtful[i] = (end > filled and _may_be_more(text[filled:end], doubts)) or _is_telling(path, doubts)
         lengths[i] = end - filled
         text[end] = separator
         filled = end + 1

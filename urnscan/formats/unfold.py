@@ -110,7 +110,8 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
     layer = _bottom(source, reading)
     return (
         layer.is_wanted
-        and layer.filter(lambda _: head) is None
+        # A filter is not called for an input without bytes.
+        and (not head or layer.filter(lambda _: head) is None)
         and not FORMS.may_be(head, layer, is_whole=is_whole)
         and find_codec(lambda _: head, reading.encoding)[0] is None
     )
