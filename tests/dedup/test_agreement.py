@@ -53,6 +53,7 @@ descriptions = st.builds(
     | st.sampled_from(["xii, 230 p.", "260 pages", "3 v. in 4", "v. <1-3>", "1 sheet", "2 sound discs"]),
     dates=st.sampled_from([None, "open"]),
     publisher=st.sampled_from([None, "Blue Press", "Green Press", "[s.n.]"]),
+    responsibility=st.sampled_from([None, "by Ann Bell", "ed. A."]),
 )
 
 

@@ -234,6 +234,25 @@ def test_formats_of_pica(code, extent, format_):
     assert sorted(described("pica-plain", record.encode()).format.split()) == sorted(format_.split())
 
 
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("format_", "content", "responsibility", "publisher"),
+    [
+        ("mrk", b"=LDR  00000nam a2200000 a 4500\n=245  10$aPoems$cby A\n=260  \\\\$bWick\n", "by A", "Wick"),
+        ("pica", b"003@ \x1f01\x1e021A \x1faPoems\x1fhby A\x1e033A \x1fnWick\x1e\n", "by A", "Wick"),
+        ("csv", b"Title,Publisher\nPoems,Wick\n", None, "Wick"),
+        ("csv", b"Titel,Verlag\nPoems,Wick\n", None, "Wick"),
+        ("ris", b"TY  - BOOK\nTI  - Poems\nPB  - Wick\nER  - \n", None, "Wick"),
+        ("enw", b"%0 Book\n%T Poems\n%I Wick\n", None, "Wick"),
+        ("bibtex", b"@book{k, title = {Poems}, publisher = {Wick}}", None, "Wick"),
+    ],
+)
+def test_who_has_made_a_work(format_, content, responsibility, publisher):
+    """Page of dedup: another author is one that the statement of responsibility does not name, with another publisher."""
+    found = described(format_, content)
+    assert (found.responsibility, found.publisher) == (responsibility, publisher)
+
+
 @pytest.mark.parametrize(
     ("format_", "content", "expected"),
     [

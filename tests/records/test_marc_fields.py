@@ -146,7 +146,14 @@ def test_the_same_description(written):
     found = read(written, made, described=True)
     title = f"\x98Die \x9c5{'' if written == 'marc-lines' else ' '}$ Uhr :\x1fRoman /"
     assert description_of(found.description) == Description(
-        title, "2021", "3. Aufl.", format="print text book", level="1", language="ger", fields="6"
+        title,
+        "2021",
+        "3. Aufl.",
+        format="print text book",
+        level="1",
+        language="ger",
+        fields="6",
+        responsibility="A. Wimpelfeld",
     )
     assert list(found.own) == [Own("9783999990521", "isbn")]
 

@@ -86,6 +86,8 @@ class Description(NamedTuple):
     """`open` if the publication still appears (`1985-`)."""
     host: str | None = None
     """Title of the journal, or of the book in which a chapter is, in full or abbreviated."""
+    responsibility: str | None = None
+    """Statement of responsibility: who has made the work, in words of the title page."""
     coauthors: str | None = None
     """The other authors and editors that have fields of their own, with ` | ` between them."""
 

@@ -9,19 +9,17 @@ printing.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from urnscan.dedup.compare.authors import may_be_one_name
-from urnscan.dedup.compare.features import DIGITS, Closest, Features, Title, closest, features
-from urnscan.dedup.compare.known_words import known_words
+from urnscan.dedup.compare.features import DIGITS, Features, Title, closest_titles, features
+from urnscan.dedup.compare.first_authors import of_general_titles, of_short_titles, other_authors
 from urnscan.dedup.compare.parts import differ, have_other_marks, is_sequence_among
 from urnscan.dedup.compare.printings import numbered_printing
-from urnscan.dedup.compare.title_words import alone, have_opposites
+from urnscan.dedup.compare.title_words import alone_in_each, have_opposites
 from urnscan.records.description import Description
 
 # Distance from 0 to 1: two letters in a title of seventy.
@@ -32,20 +30,14 @@ _LAST_EDITION = 999
 _FEW_PAGES = 2
 
 
-def _closest(one: Features, other: Features) -> Closest | None:
-    if not one.title or not other.title or one.title.script != other.title.script:
-        return None
-    return closest(one.title, other.title, are_parts=bool(one.part.designations and other.part.designations))
-
-
 def _of_titles(one: Features, other: Features) -> float | None:
-    titles = _closest(one, other)
+    titles = closest_titles(one, other)
     return None if titles is None else 1 - titles.similarity / 100
 
 
 def _of_words(one: Features, other: Features) -> float | None:
-    titles = _closest(one, other)
-    return None if titles is None else min(alone(titles.one, titles.other), alone(titles.other, titles.one))
+    titles = closest_titles(one, other)
+    return None if titles is None else alone_in_each(titles.one, titles.other)
 
 
 def of_kinds(one: Features, other: Features) -> float | None:
@@ -54,18 +46,6 @@ def of_kinds(one: Features, other: Features) -> float | None:
     title is missing.
     """
     return float(one.about != other.about) if one.title and other.title else None
-
-
-def _of_authors(one: Features, other: Features) -> float | None:
-    """1 if two works with a general title (`Editorial`) have authors without a common or abbreviated word, else 0; None
-    for other titles, or without both authors.
-    """
-    titles = _closest(one, other) if one.author and other.author else None
-    if titles is None or not known_words().general.fullmatch(titles.one):
-        return None
-    return float(
-        not any(mine.startswith(others) or others.startswith(mine) for mine in one.author for others in other.author)
-    )
 
 
 def _of_years(one: Features, other: Features) -> float | None:
@@ -130,7 +110,7 @@ def _of_opposite_parts(one: Features, other: Features) -> float | None:
 
 
 def _of_opposites(one: Features, other: Features) -> float | None:
-    titles = _closest(one, other)
+    titles = closest_titles(one, other)
     return None if titles is None else float(have_opposites(titles.one, titles.other))
 
 
@@ -202,7 +182,7 @@ def _of_publishers(one: Features, other: Features) -> float | None:
     """1 if each publisher has a word the other lacks, else 0; None without both, or unless pages differ by over 2."""
     if not (one.publisher and other.publisher) or not _of_extents(one, other):
         return None
-    return float(bool(alone(one.publisher, other.publisher) and alone(other.publisher, one.publisher)))
+    return float(bool(alone_in_each(one.publisher, other.publisher)))
 
 
 def _of_extents(one: Features, other: Features) -> float | None:
@@ -255,18 +235,6 @@ def other_years(one: Features, other: Features) -> float:
     return float(one.years.isdisjoint(other.years) and bool(one.years or other.years))
 
 
-def other_authors(one: Features, other: Features) -> float | None:
-    """1.0 if the first authors differ, otherwise 0.0; None if a record names no author, not even `anonymous`. They
-    differ if no word of either family name is in the whole name of the other author: `Paul, Jean` and `Jean Paul` are
-    the same. Small differences of spelling, and words cut after three letters or more, do not count.
-    """
-    if not one.family or not other.family:
-        return None
-    names = one.author | one.family, other.author | other.family
-    pairs = (*itertools.product(one.family, names[1]), *itertools.product(other.family, names[0]))
-    return float(not any(may_be_one_name(a, b) for a, b in pairs))
-
-
 def _other_editions(one: Features, other: Features) -> float | None:
     return float(one.in_edition != other.in_edition) if one.in_edition and other.in_edition else None
 
@@ -295,7 +263,8 @@ RULES = (
     Rule("title", "each title has a word that the other lacks", 0, _of_words),
     Rule("title", "the titles have opposite words", 0, _of_opposites),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, of_kinds),
-    Rule("title", "the first authors of an editorial or the like differ", 0, _of_authors),
+    Rule("title", "the first authors of an editorial or the like differ", 0, of_general_titles),
+    Rule("title", "a title of one or two words has other authors, and another year or publisher", 0, of_short_titles),
     Rule("year", "the nearest years differ by more than 1", 1, _of_years),
     Rule("year", "only one still appears", 0, _of_dates),
     Rule("year", "years and titles of two serials differ", 0, _of_serials),

@@ -21,12 +21,12 @@ from urnscan.dedup.compare.agreement import (
     compare_features,
     far_titles,
     of_kinds,
-    other_authors,
     other_years,
 )
 from urnscan.dedup.compare.authors import family_part
 from urnscan.dedup.compare.extents import counts_pages
 from urnscan.dedup.compare.features import DIGITS, Features, features, words
+from urnscan.dedup.compare.first_authors import other_authors
 from urnscan.dedup.compare.journals import are_one_journal
 from urnscan.dedup.compare.known_words import known_words
 from urnscan.dedup.compare.parts import differ, names_part, numbers_in

@@ -111,6 +111,8 @@ class Features(NamedTuple):
     series: tuple[Part, ...]
     """The number in each series."""
     extent: Extent
+    named: str
+    """The text in which persons are named: title, authors, editors, and the statement of responsibility."""
     publisher: str
     """Words of the publisher; empty also if the record says that it is unknown."""
     printing: frozenset[str] | None
@@ -153,6 +155,9 @@ def features(description: Description) -> Features:
         documents=_documents(description.document or ""),
         series=tuple(part_of(words(number)) for number in (description.series or "").split(" | ") if number),
         extent=extent_of(description.extent or "", words(description.extent or "")),
+        named=" ".join(
+            filter(None, (description.title, description.author, description.coauthors, description.responsibility))
+        ),
         publisher=_publisher(words(description.publisher or "")),
         printing=printing_of(stated_edition) if description.edition else None,
         is_open=description.dates == "open",
@@ -341,6 +346,13 @@ def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
             alike = _most_alike(forms, part.proper)
             closest_forms = max(closest_forms, alike) if alike.similarity >= _SLIP else closest_forms
     return closest_forms
+
+
+def closest_titles(one: Features, other: Features) -> Closest | None:
+    """Return the most similar forms of the titles of two records, as `closest`; None if a title is missing, or if the titles are in two scripts."""
+    if not one.title or not other.title or one.title.script != other.title.script:
+        return None
+    return closest(one.title, other.title, are_parts=bool(one.part.designations and other.part.designations))
 
 
 def _most_alike(mine: Sequence[str], others: Sequence[str]) -> Closest:

@@ -52,6 +52,11 @@ def alone(one: str, other: str) -> int:
     )
 
 
+def alone_in_each(one: str, other: str) -> int:
+    """Return the smaller number of words that one of two titles has alone (`alone`): 0 if one has all of the other."""
+    return min(alone(one, other), alone(other, one))
+
+
 def _is_within(word: str, others: Sequence[str], letters: str) -> bool:
     """Whether a word is at the start of one of `others` (a letter may be before it) or, if none contains it, in their
     joined letters. `Geschichte` is within `Kunstgeschichte` only if its own title, the text `letters`, has `Kunst
