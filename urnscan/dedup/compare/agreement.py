@@ -261,7 +261,7 @@ class Rule:
 RULES = (
     Rule("title", "the titles differ by more than 20%", 0.2, _of_titles),
     Rule("title", "each title has a word that the other lacks", 0, _of_words),
-    Rule("title", "the titles have opposite words", 0, _of_opposites),
+    Rule("title", "the titles have opposite words, or words that only look alike", 0, _of_opposites),
     Rule("title", "only one is a reply, a correction, a workbook or the like", 0, of_kinds),
     Rule("title", "the first authors of an editorial or the like differ", 0, of_general_titles),
     Rule("title", "a title of one or two words has other authors, and another year or publisher", 0, of_short_titles),

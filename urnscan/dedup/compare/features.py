@@ -30,6 +30,8 @@ _RESPONSIBILITY = re.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
 _SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
 _PARALLEL = re.compile(rf"\s?=[\s{SUBTITLE}]+|[^\S{SUBTITLE}]\[(?=[^\[\]]*\]\W*\Z)")  # not a subtitle in brackets
 _LONE_GREEK = regex.compile(r"(?<!\p{Greek})[α-ζθ-ξπ-ω](?!\p{Greek})")  # noqa: RUF001 (not eta and omicron, which are articles)
+_SIGN = re.compile(r"(?<![^\W_])([^\W\d_])(\+\+|[#\u266f]|\u266d)(?!\w)")  # C++, C#; in music, sharp and flat
+_SIGNS = {"++": " plus plus", "#": " sharp", "\u266f": " sharp", "\u266d": " flat"}
 _GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
@@ -182,6 +184,8 @@ def words(text: str) -> str:
     """
     if "<" in text:
         text = _TAG.sub(" ", text)
+    if "+" in text or "#" in text or "\u266d" in text or "\u266f" in text:
+        text = _SIGN.sub(lambda sign: sign[1] + _SIGNS[sign[2]], text)
     if text.isascii():
         return " ".join(text.lower().translate(_ASCII_WORDS).split())
     if _GREEK.search(text):

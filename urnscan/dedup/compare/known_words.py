@@ -35,6 +35,10 @@ class Words(NamedTuple):
     """Small words, such as articles."""
     linking: frozenset[str]
     """Small words that are left out of abbreviated titles of journals."""
+    signs: frozenset[str]
+    """Words that belong to the letter before them (`C sharp`)."""
+    keys: frozenset[str]
+    """Words that show that the letter before them is one of music (`D minor`)."""
     nobody: frozenset[str]
     """Words that a record has instead of the name of an unknown author (`anonymous`)."""
     editions: frozenset[str]
@@ -85,6 +89,10 @@ class Words(NamedTuple):
     """Pairs of prefixes that make words which exclude each other (`pre`, `post`); a prefix may be empty: `organic`,
     `inorganic`.
     """
+    endings: frozenset[frozenset[str]]
+    """Pairs of ends, with their letters in reverse order, that make words which exclude each other: `eti`, `eta` of
+    `nitrite`, `nitrate`.
+    """
     added_prefixes: frozenset[str]
     """Prefixes that make the opposite of the word after them, also as a word of their own: `nonlinear`, `non-linear`
     and `non linear` exclude `linear`.
@@ -104,7 +112,7 @@ def known_words() -> Words:
         if word not in ones
     }
     # Lists of words that are used as they are.
-    names = "small linking nobody editions printings reprints corrections pages pieces unnumbered".split()
+    names = "small linking signs keys nobody editions printings reprints corrections pages pieces unnumbered".split()
     lists: Mapping[str, Any] = {name: frozenset(data[name].split()) for name in names}
     prefixes = frozenset(frozenset(pair.split(" - ")) for pair in data["prefixes"])
     additions, kinds = "|".join(data["added"]), data["kinds"]
@@ -140,6 +148,11 @@ def known_words() -> Words:
             for other in others.split()
         ),
         prefixes=prefixes,
+        endings=frozenset(
+            frozenset(ending[::-1] for ending in pair)
+            for endings in data["endings"]
+            for pair in itertools.combinations(endings.split(" - "), 2)
+        ),
         added_prefixes=frozenset(
             prefix for pair in prefixes if "" in pair for prefix in pair if len(prefix) >= _LEAST_OF_PREFIX
         ),

@@ -182,7 +182,8 @@ def number_of(word: str) -> str | None:
 
 def numbers_in(title: str) -> tuple[str, ...]:
     """Return the numbers among the words of a title, in order and in digits, also Roman numbers and number words; and
-    single letters, except at the start. `s`, `l`, `d` and `one` count only at the end or after a word such as `part`.
+    single letters, except at the start. `s`, `l`, `d` and `one` count only at the end, after a word such as `part`, or
+    before one such as `minor`. A sign belongs to its letter: `c sharp` is not `c`.
 
     `level 3` -> `("3",)`, `faust ii` -> `("2",)`, `part b` -> `("b",)`, `a history` -> `()`. `title` must be normalized
     by `features.words` (lower case, no accents or punctuation).
@@ -203,9 +204,12 @@ def numbers_in(title: str) -> tuple[str, ...]:
         elif word.isdecimal():
             designations.append(str(int(word)))
         elif (is_short or word in known.ones) and len(tokens) > 1:
-            is_marked = at == len(tokens) - 1 or after_part
+            after = tokens[at + 1] if at + 1 < len(tokens) else ""
+            # `A sharp rise` begins with an article.
+            sign = after if is_short and after in known.signs and (at or word != "a") else ""
+            is_marked = not after or after_part or bool(sign) or after in known.keys
             if is_marked or (is_short and at > 0 and word.isascii() and word not in _ELIDED):
-                designations.append(number_of(word) or ("1" if word in known.ones else word))
+                designations.append((number_of(word) or ("1" if word in known.ones else word)) + sign)
     return (*designations,)
 
 

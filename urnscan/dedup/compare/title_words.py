@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from rapidfuzz import fuzz, process
 
@@ -12,6 +12,7 @@ from urnscan.dedup.compare.known_words import known_words
 
 _SHORT = 2  # letters of a word that is too short to compare
 _STEM = 4  # least letters after a prefix
+_STEM_OF_ENDING = 3  # least letters before an ending
 _SPELLINGS = frozenset(["ck", "ij", "iy", "sz", "vw", "fv", "gj", "ae e", "oe e", "ph f", "ps s", "es s"])
 """Letters that begin two spellings of a word: a pair of letters (`ck`: k, c), or two letters for another (`ph f`)."""
 _ALIKE = 65  # similarity, to 100, of two spellings of a word
@@ -127,11 +128,17 @@ def _are_opposite(one: str, other: str) -> bool:
     known = known_words()
     if frozenset((one, other)) in known.opposites:
         return True
-    if _has_other_start(one, other):
+    if _begin_with(one, other, known.prefixes, _STEM):
+        return not _has_other_start(one, other)
+    # Letters in reverse order: the prefixes are the endings.
+    return _begin_with(one[::-1], other[::-1], known.endings, _STEM_OF_ENDING)
+
+
+def _begin_with(one: str, other: str, pairs: Container[frozenset[str]], least: int) -> bool:
+    """Whether two words begin with one of the pairs of prefixes, and have the same rest, of at least `least` letters."""
+    if one[-least:] != other[-least:]:
         return False
-    stem = 0
-    while stem < min(len(one), len(other)) and one[-1 - stem] == other[-1 - stem]:
-        stem += 1
-    return any(
-        frozenset((one[: len(one) - at], other[: len(other) - at])) in known.prefixes for at in range(_STEM, stem + 1)
-    )
+    same = least
+    while same < min(len(one), len(other)) and one[-1 - same] == other[-1 - same]:
+        same += 1
+    return any(frozenset((one[: len(one) - at], other[: len(other) - at])) in pairs for at in range(least, same + 1))
