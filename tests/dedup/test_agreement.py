@@ -385,6 +385,7 @@ def test_only_the_aspects_that_are_wanted():
             "Rezension: Inks",
             "A reply to Inks",
         ],
+        *["Inks: a reader's companion", "Inks: colouring book", "Inks: the graphic novel", "Inks: the screenplay"],
     ],
 )
 def test_what_is_about_a_work(title):
