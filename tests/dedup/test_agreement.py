@@ -315,6 +315,8 @@ def aspects_against(one, other, rules=RULES):
         ({"format": "authority"}, {"format": "audio"}, ["format"]),
         ({"format": "book"}, {"format": "text print"}, []),  # they tell other things
         ({"format": "book"}, {"format": "contribution"}, ["format"]),
+        ({"format": "book"}, {"format": "recording video"}, ["format"]),
+        ({"format": "book pages"}, {"format": "audio book platter tape stream"}, ["format"]),
     ],
 )
 def test_pairs(one, other, aspects):

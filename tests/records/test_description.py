@@ -301,6 +301,12 @@ def test_who_has_made_a_work(format_, content, responsibility, publisher):
         ),
         (
             "csv",
+            b"Titel,Sprache,Type,Format\nInks,de,Book,Hardcover\n",
+            Description("Inks", format="print book pages", language="de"),
+        ),
+        ("csv", b"Title,Type\nInks,DVD\n", Description("Inks", format="video recording platter")),
+        (
+            "csv",
             b"Title,Publication Year,Edition,Vol,Pages,Item Type\nInks,2026,2nd,4,S259,journalArticle\n",
             Description("Inks", "2026", "2nd", "4", "contribution", "S259"),
         ),
