@@ -320,7 +320,7 @@ class Parser(argparse.ArgumentParser):
 
     def _read_word(self, word: str) -> str:
         """The word as a value, without the mark (NUL) that `parse` puts before words after `--`. Raises
-        ArgumentTypeError for a word like `-0` without the mark, which argparse treats as a number.
+        ArgumentTypeError for a word without the mark that begins with `-` and a digit: argparse takes it for a number.
         """
         if re.match(r"-\d", word):
             guess = guesses.for_option(word, self._option_string_actions)

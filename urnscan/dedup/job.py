@@ -167,6 +167,9 @@ def _write(rows: pa.RecordBatch, outputs: Outputs, redirects: Redirects | None, 
 def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
+    """Write the dumps of the kept and of the removed records, if asked for. With `policy.carry`, kept records get fields
+    of removed ones, and `report` gets the counts.
+    """
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:
             carry = Carry(policy.carry, clustering, again)

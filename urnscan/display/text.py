@@ -231,7 +231,7 @@ def html_fields(fields: Iterable[tuple[str, object]]) -> str:
 
 
 def html_counts(*counts: str) -> str:
-    """HTML paragraph in bold, with the counts (texts such as `3 classes`) separated by commas."""
+    """HTML paragraph in bold, with the counts (texts such as `3 classes`), escaped and separated by commas."""
     return f"<p><b>{html_text(', '.join(counts))}</b></p>"
 
 

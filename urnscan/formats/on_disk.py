@@ -45,7 +45,7 @@ def on_disk(reader: Reader, layer: Layer) -> Iterator[str]:
 
 
 class _Copy:
-    """A copy in the folder of temporary files, removed at the latest when `Processes` end."""
+    """A temporary file with the bytes of a reader. `Processes`, if it is added to them, remove it at their end."""
 
     def __init__(self, suffix: str) -> None:
         self._file = tempfile.NamedTemporaryFile(prefix="urnscan-", suffix=suffix, delete=False)  # noqa: SIM115 (`fill`)

@@ -206,7 +206,7 @@ class Grouping:
 
     def _added(self, chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges, span: _Span) -> pa.RecordBatch:
         """The rows of the ranges of `span` (the first range, and the one after the last), added up to a row for each
-        spelling; many rows in several steps. `ranges`: the ranges by which `chunks` were split.
+        spelling, by canonical form, then by text. `ranges`: the ranges by which `chunks` were split.
         """
         shared = ranges.shared(*span)
         batches: list[pa.RecordBatch] = []

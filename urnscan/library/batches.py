@@ -62,7 +62,7 @@ def scan_batches(
     positions in the value. `start` and `length` count bytes of UTF-8, not characters: `value.encode()[start : start +
     length]`. The columns `keep` of `batches` follow, with `large_string` for `string_view`.
     Without occurrences, one batch without rows is yielded, so that `pyarrow.Table.from_batches` accepts the result. But
-    `batches` without any batch yield nothing; an empty frame or table of pandas or Arrow has none.
+    `batches` without any batch yield nothing: an empty table of Arrow, frame of pandas, relation of DuckDB.
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
     not text, if `batches` contains something other than batches, for invalid options, and if a column to keep has the
     name of a column of the rows. An iterable is checked batch by batch, while its occurrences are read.

@@ -136,8 +136,8 @@ def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
 
 
 def _count_shared(sources: pa.Array, starts: Integers) -> int:
-    """Number of classes with the same first source in several of their rows. `starts`: index of the first row of each
-    class in the column.
+    """Number of classes in which several rows have the same source. `sources`: the first source of each row, class by
+    class; `starts`: index of the first row of each class.
     """
     coded = sources if pa.types.is_dictionary(sources.type) else sources.dictionary_encode()
     class_of_row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(sources)))

@@ -164,8 +164,8 @@ def run(
     """Scan the inputs, call the sinks of `outputs` with the rows of their tables, in the thread of the caller, and
     return counts and failures.
 
-    `progress` gets failures and notes in the order of the inputs, the numbers of bytes that were read (called in the
-    threads that read, one call at a time), and the stage "grouping". Raises FatalError if all inputs fail, if an output
+    `progress` gets failures and notes in the order of the inputs, the number of bytes of each read (called in the
+    threads that read, one call at a time), and the stage "grouping", with the numbers of rows that were grouped. Raises FatalError if all inputs fail, if an output
     is also an input, if a list of inputs cannot be read, or, with `strict`, if an input could not be read. Raises the
     errors of sinks.
     """

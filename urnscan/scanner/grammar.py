@@ -300,8 +300,8 @@ def _may_begin(byte: int, roles: ByteArray) -> bool:
 
 @inner
 def _run(data: ByteArray, at: int, limit: int, roles: ByteArray, role: np.uint8) -> int:
-    """The end of the run of characters with this role from index `at` on, before index `limit`. A well-formed %HH has
-    every role.
+    """The end of the run of characters with this role (a bit) from index `at` on, before index `limit`. `roles`: the
+    roles of each byte. A well-formed %HH has every role.
     """
     rest = data[at:limit]
     for i in range(len(rest)):

@@ -112,7 +112,7 @@ def is_url(argument: str) -> bool:
 
 
 def is_remote(argument: str) -> bool:
-    """Whether an argument begins like a URL other than `file://`."""
+    """Whether an argument begins like a URL (a scheme and `://`) other than `file://`, in any case."""
     return is_url(argument) and not argument.lower().startswith(_FILE)
 
 

@@ -121,8 +121,8 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
 
 
 def _differing_rows(codes: _Codes, others: _Codes) -> npt.NDArray[np.bool_]:
-    """For each spelling, whether its characters differ between `codes` and `others`. Both arrays have the characters of
-    the same spellings, with an _END after each.
+    """For each spelling, whether its characters differ between `codes` and `others`: two versions of the same spellings,
+    such as before and after composition, with an _END after each.
     """
     lengths, other_lengths = (np.diff(np.flatnonzero(rows == _END), prepend=-1) for rows in (codes, others))
     differs = np.asarray(lengths != other_lengths)

@@ -44,7 +44,8 @@ def read_never_join(path: str | os.PathLike[str]) -> NeverJoin:
     """Read a table with the columns `identifier` and `other`, CSV or TSV in UTF-8, and return its pairs, each once. The
     order in a pair has no meaning, but if the table has a pair in both orders, both are returned.
 
-    An identifier is a URN, an identifier that has a URN (`ISBN 0-395-36341-1`), or a key as in the column `other_keys`.
+    An identifier is a URN, an identifier that has a URN (`ISBN 0-395-36341-1`), or a key such as
+    `oclc:1234`, written as in the column `other_keys` of the table of clusters.
     Raises FatalError for a file that cannot be read or lacks a column, for other identifiers, and for a pair of
     identifiers that are equal at the level `namespace`, such as the ISBN-10 and the ISBN-13 of a book.
     """

@@ -30,7 +30,9 @@ _RAW = ("raw", "empty")
 
 @functools.cache
 def missing() -> str:
-    """Return advice on installing libarchive; empty if it is installed and can be loaded."""
+    """How to install libarchive and its Python package, as the end of a message about a file ("… read it"); empty if
+    both can be loaded.
+    """
     if importlib.util.find_spec("libarchive") is None:
         return "pip install 'urnscan[libarchive]' and libarchive (apt install libarchive13, brew install libarchive) read it"
     try:

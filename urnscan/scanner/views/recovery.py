@@ -336,7 +336,9 @@ class _PendingMatches:
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
     def are_free(self, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each range, `starts[i]` to before `ends[i]`, whether it overlaps no match. None ends after `hunt_end`."""
+        """For each range, `starts[i]` to before `ends[i]`, whether it overlaps no match. `starts` and `ends`: byte
+        offsets in the text, up to `hunt_end`.
+        """
         batches = [*self._literal, *self._hunted, *self.hidden]
         begin = np.concatenate([[0], *(matches.start for matches in batches)])
         end = np.concatenate([[self._last_end], *(matches.start + matches.length for matches in batches)])
