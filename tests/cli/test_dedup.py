@@ -714,6 +714,12 @@ class TestInputs:
         assert line.endswith(f": try --record {name}")
         dedup(urnscan, "--record", name, *ALL, stdin=text, status=1)
 
+    @pytest.mark.parametrize("text", [b"\n\r\n", b"\xef\xbb\xbf"])
+    def test_white_space_alone(self, urnscan, text):
+        """The line says so. It does not propose a format for what has no records."""
+        (line, _) = said(dedup(urnscan, *ALL, stdin=text, status=2))
+        assert line == "-: no record: only white space in its first 3 bytes"
+
     def test_a_page_is_not_bibtex(self, urnscan):
         """A page of --report resembled it, by the rules of its style."""
         page = b"<!DOCTYPE html>\n<style>\n@media (width < 60em) {\n  @page { margin: 0, 1em }\n}\n</style>\n"

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import string
 from collections.abc import Collection
 
+from urnscan.display.text import counted
 from urnscan.errors import FormatError, NoDumpNote, SourceError, UnknownFormatError, option
 from urnscan.formats.contents import Values
 from urnscan.formats.context import INSIDE
 from urnscan.formats.encodings import is_binary
-from urnscan.framing.buffer import Buffer
+from urnscan.framing.buffer import MARK, Buffer
 from urnscan.records.format import Format
 from urnscan.records.format_registry import FORMATS, likely, recognise
 from urnscan.stores.input import Input
+
+# White space, and the bytes of a byte order mark.
+_BLANK = string.whitespace.encode() + MARK
 
 
 class DumpFormats:
@@ -41,6 +46,9 @@ class DumpFormats:
         """
         if format_ is not None:
             return FormatError(name, f"{format_.title} is not read; {format_.recipe}")
+        if not data.strip(_BLANK):
+            reason = f"no record: only white space in its first {counted(len(data), 'byte')}"
+            return self._no_dump(source, name.removeprefix(source.name), reason)
         reason = "unknown record format (urnscan dedup --help lists the formats)"
         if guess := likely(data):
             reason += f"; it resembles {guess.title}: try {option('record', guess.name)}"
