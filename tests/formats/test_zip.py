@@ -265,6 +265,10 @@ def test_the_signature_of_an_android_package():
         (1, 8, "encrypted, which is not read; decrypt it first"),
         (0x41, 8, "encrypted, which is not read; decrypt it first"),
         (1, 99, "encrypted, which is not read; decrypt it first"),
+        # A workbook with a damaged header was called encrypted.
+        (0x40, 8, "its header is damaged, so it is not read; copy the archive again"),
+        (0x8001, 8, "its header is damaged, so it is not read; copy the archive again"),
+        (0, 99, "its header is damaged, so it is not read; copy the archive again"),
         (0, 9, "compressed by method 9 (Deflate64), which is not read; unpack it and compress it by another"),
         (0, 77, "compressed by method 77 (unknown), which is not read; unpack it and compress it by another"),
     ],

@@ -30,7 +30,9 @@ _UNREAD |= {14: "LZMA", 16: "IBM CMPSC", 18: "IBM Terse", 19: "IBM LZ77", 20: "Z
 _UNREAD |= {94: "MP3", 96: "JPEG", 97: "WavPack", 98: "PPMd", _AES: "AES"}
 _METHODS = {_STORED, *_DECODERS, *_UNREAD}
 _DESCRIPTOR, _UTF8 = 1 << 3, 1 << 11
-_ENCRYPTED = 1 << 0 | 1 << 6 | 1 << 13  # with a password, strongly, with masked headers
+_PASSWORD = 1 << 0
+_ENCRYPTED = _PASSWORD | 1 << 6 | 1 << 13  # with a password; in addition strongly, with masked headers
+_UNUSED = 0xC780  # bits 7 to 10, 14, 15
 
 # Layouts of descriptors: with or without a signature, with sizes of 64 or 32 bits. Longer layouts come first, because
 # the first bytes of a long descriptor of an empty member look like a short descriptor.
@@ -106,13 +108,15 @@ class Header:
         return version & 0xFF <= _LATEST_VERSION and method in _METHODS and not flags & 0xC000 and name_length > 0
 
     def refusal(self) -> str | None:
-        """Return the reason, as words for a message, why the member cannot be read (encrypted, or compressed by another
-        method than those that are read); None if it can be read.
+        """Return the reason, as words for a message, why the member cannot be read (encrypted, compressed by another
+        method than those that are read, or flags that no program writes); None if it can be read.
         """
+        if not self.is_encrypted and (self.method == _STORED or self.method in _DECODERS):
+            return None
+        if self.flags & _UNUSED or (self.is_encrypted and not self.flags & _PASSWORD):
+            return "its header is damaged, so it is not read; copy the archive again"
         if self.is_encrypted:
             return "encrypted, which is not read; decrypt it first"
-        if self.method == _STORED or self.method in _DECODERS:
-            return None
         name = _UNREAD.get(self.method, "unknown")
         return f"compressed by method {self.method} ({name}), which is not read; unpack it and compress it by another"
 
