@@ -1,13 +1,15 @@
-"""What a run of deduplication tells of its progress."""
+"""What a run of deduplication tells of its progress, and which files it reads."""
 
 from __future__ import annotations
 
 import gzip
 import os
 import threading
+from types import SimpleNamespace
 
 import pytest
 
+import urnscan
 from tests.support.dumps import make_dump
 from urnscan.dedup.job import run
 from urnscan.dedup.policy import Policy
@@ -122,3 +124,17 @@ def test_records_that_only_a_wrong_number_names(tmp_path):
     without_fields = run([str(path)], Options(), Policy(any_urn=True), Outputs(clusters=lambda _: None), Progress())
     assert without_fields.wrong == 0
     assert not without_fields.mistakes()
+
+
+def test_an_inode_of_two_files(tmp_path, monkeypatch):
+    """Some network file systems give all files one. No dump is left out as a link for it."""
+    for name in ("a", "bc"):
+        (tmp_path / name).write_text(f'{{"urn": "urn:foo:{name}"}}\n')
+
+    class OfOneInode(type(tmp_path)):
+        def stat(self, **options):
+            status = super().stat(**options)
+            return SimpleNamespace(st_dev=1, st_ino=0, st_size=status.st_size, st_mtime_ns=status.st_mtime_ns)
+
+    monkeypatch.setattr("urnscan.dedup.job.Path", OfOneInode)
+    assert urnscan.deduplicate(tmp_path).clusters.num_rows == 2

@@ -127,13 +127,15 @@ def _each_file_once(inputs: Iterable[Input | SourceError]) -> Iterator[Input | S
     """Yield the inputs, with a note instead of each file that came before under another name: a symbolic or hard link.
     Read twice, each of its records would be a duplicate of itself.
     """
-    names: dict[tuple[int, int], str] = {}
+    names: dict[tuple[int, ...], str] = {}
     for source in inputs:
         if isinstance(source, Input) and source.path is not None:
             # A file that is gone is reported when it is opened.
             with contextlib.suppress(OSError):
                 status = Path(source.path).stat()
-                first = names.setdefault((status.st_dev, status.st_ino), source.name)
+                # Some file systems give several files one inode, so size and time must be the same, too.
+                key = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+                first = names.setdefault(key, source.name)
                 if first != source.name:
                     yield SourceNote(source.name, f"is the file {first} under another name, and is not read again")
                     continue
