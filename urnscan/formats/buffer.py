@@ -260,8 +260,8 @@ class Buffer(Reader):
         return got
 
     def _fill(self, count: int) -> bool:
-        """Read more bytes into the storage, by a single read; it gets room for `count` unread bytes in all. False if no
-        bytes came, at the end or an error.
+        """Read more bytes by a single read into the storage, which gets room for `count` unread bytes in all. False if
+        no bytes came.
         """
         there = self._end - self._start
         at = self._position + there

@@ -48,8 +48,8 @@ def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
 
 
 def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[Extent]]]:
-    """Yield for each request an iterator of its extents; for a URL, instead, a function that sends the request and
-    returns the iterator, so that several can run in parallel.
+    """Yield for each request its extents; for a URL, a function that sends the request and returns them, so that
+    several can run in parallel.
     """
     file = _File(source)
     for neighbours in _requests(source.extents):
@@ -58,8 +58,8 @@ def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[E
 
 
 def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Split extents, pairs of start and end (the offset after the last byte), sorted by start, into runs of close
-    neighbours; each run is read by a single request, of at most 1 MiB unless a single extent is larger.
+    """Split sorted extents (start, end) into runs of close neighbours, each for a single request of at most 1 MiB, or
+    of a single larger extent.
     """
     run: list[tuple[int, int]] = []
     upto = 0
@@ -74,10 +74,8 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
 
 
 def _joined(neighbours: list[tuple[int, int]], data: memoryview) -> Iterator[tuple[int, int]]:
-    """Yield start and end (exclusive) of the extents of a request. Extents without a gap between them, that begin with
-    the same two bytes, are joined.
-
-    `neighbours`: starts and ends, sorted; `data`: the first bytes of the request, from the first extent on.
+    """Yield start and end of the extents of a request, and join adjacent ones that begin with the same two bytes.
+    `neighbours`: the extents, sorted; `data`: the first bytes of the request.
     """
     # Reading fewer extents is faster. A wrong extent begins with different bytes, so it is not joined.
     first = start = neighbours[0][0]
@@ -94,10 +92,8 @@ class _Bytes(Protocol):
     """Interface for random-access reads from a local file or a URL."""
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Read bytes from `position` (an offset in the file) on into the front of the view, perhaps fewer than have
-        room. Returns their number, 0 at the end.
-
-        Raises SourceError.
+        """Read bytes from the offset `position` on into `view`, perhaps fewer than have room. Returns their number, 0
+        at the end.
         """
 
     def close(self) -> None:
@@ -127,8 +123,8 @@ class _File:
         self._source = source
 
     def read(self, neighbours: list[tuple[int, int]]) -> Iterator[Extent]:
-        """Yield neighbouring extents (given as start and end, exclusive), read by a single request. If it fails, the
-        error is not raised here but by their readers.
+        """Yield neighbouring extents (given as start, end), read by a single request. If the request fails, their
+        readers raise the error.
         """
         first, last = neighbours[0][0], max(end for _, end in neighbours)
         try:
@@ -165,9 +161,7 @@ class _File:
             yield self._read(data, at, min(at + _REQUEST, end))
 
     def _pieces(self, begin: memoryview, rest: Iterator[memoryview]) -> Iterator[bytes | memoryview]:
-        """Yield the bytes of an extent, `begin` and then `rest`; before a Zstandard frame, which may need it, the
-        dictionary of the file. Raises SourceError.
-        """
+        # A Zstandard frame may need the dictionary of the file.
         if begin[:4] == TEXT_FRAME:
             yield self._dictionary
         yield begin
@@ -175,10 +169,7 @@ class _File:
 
     @functools.cached_property
     def _dictionary(self) -> bytes:
-        """The bytes of the first frame of a Zstandard file, if this frame may contain a dictionary; else empty.
-
-        Raises SourceError.
-        """
+        """The first frame of a Zstandard file, if it may contain a dictionary; else empty."""
         with closing(self._open(0, LARGEST_DICTIONARY + 8)) as data:
             head = bytes(self._read(data, 0, 8))
             size = int.from_bytes(head[4:], "little")
@@ -188,7 +179,7 @@ class _File:
 
 
 class _Unread(Reader):
-    """Reader of an extent whose request failed: `read_into` raises the error."""
+    """Reader of an extent whose request failed."""
 
     def __init__(self, error: SourceError) -> None:
         self._error = error

@@ -122,7 +122,7 @@ class Where:
 
 
 class _Part(NamedTuple):
-    """A part of a pattern: a character out of a set or, if repeated, any number (also 0) of characters out of it."""
+    """A part of a pattern: a character out of a set or, if repeated, any number (also 0) of them."""
 
     characters: frozenset[str]
     is_repeated: bool = False

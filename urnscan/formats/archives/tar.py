@@ -55,8 +55,8 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
 
 
 def _has_nuls(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .tar that `is_tar` does not recognise is opened as a tar archive: it has a NUL in
-    its first 512 bytes, and no byte order mark of UTF-16 or UTF-32. None if more bytes are needed.
+    """Whether a file with the suffix .tar that `is_tar` does not recognise is opened as a tar archive; None if more
+    bytes are needed.
     """
     if head.startswith(WIDE_MARKS):
         return False
@@ -75,7 +75,7 @@ def open_tar(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceEr
 
 
 class _TarBytes(Reader):
-    """Reader of the bytes of `buffer`, which stays open. Raises its errors, and remembers that there was one."""
+    """Reader of the bytes of `buffer`, which stays open."""
 
     def __init__(self, buffer: Buffer) -> None:
         self.buffer = buffer
@@ -96,7 +96,7 @@ class _TarBytes(Reader):
 
 
 class _TarMembers:
-    """Reads the members of a tar archive, header by header, and after damage from the next header on."""
+    """Reads the members of a tar archive; after damage, from the next header on."""
 
     def __init__(self, source: _TarBytes, layer: Layer) -> None:
         self._source = source
@@ -120,7 +120,7 @@ class _TarMembers:
                 yield error
 
     def _run(self) -> MemberRun | None:
-        """Take the next members that are complete in the buffer. None if the next one must be read by `_next`."""
+        """Take the next members that are complete in the buffer. None if `_next` must read the next one."""
         if self._searching or self._source.damage or self._global or self._extended or self._layer.is_deepest:
             return None
         data = self._source.buffer.peek(_RUN)
@@ -133,10 +133,8 @@ class _TarMembers:
         return run if run.end else None
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Read the next header, and yield its member or error, if any; after damage, search for a header instead.
-
-        Raises SourceError for damage and for an archive that ends too early; LimitError; and the errors of the reader.
-        Sets `_ended` at the end.
+        """Read the next header, and yield its member or error, if any; after damage, search for a header instead. Sets
+        `_ended` at the end. Raises SourceError for damage.
         """
         source = self._source
         if self._searching or source.damage:
@@ -164,9 +162,7 @@ class _TarMembers:
         return SourceError(self._layer.name, reason)
 
     def _pass_over(self, member: LengthReader, size: int) -> None:
-        """Skip the unread rest of a member of `size` bytes, and its padding to a multiple of 512; nothing if the
-        archive ended or failed inside the member. Raises SourceError.
-        """
+        # If the archive ended or failed inside the member, nothing is left to skip.
         if not member.is_cut:
             if member.left:
                 skip(member, member.left)
@@ -179,8 +175,8 @@ class _TarMembers:
             raise self._error(f"truncated tar file (at byte {self._source.buffer.tell()}, before its end)")
 
     def _search(self) -> None:
-        """Go to the next header in the next 64 KiB, and end the search; without one, skip these bytes, so that the next
-        call searches on. Sets `_ended` at the end. Raises SourceError.
+        """Go to the next header in the next 64 KiB, and end the search. Without one, skip bytes, so that the next call
+        searches on; at the end, set `_ended`.
         """
         # If bytes were lost, only headers with a magic string are recognised.
         source = self._source
@@ -199,10 +195,9 @@ class _TarMembers:
             skip(source, len(head) - BLOCK + 1 if source.damage else len(head) // BLOCK * BLOCK)
 
     def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
-        """Read an extension header (GNU long name, pax), and store its records for the next member, or those of a
-        global pax header for all later ones. `at`: its offset.
-
-        Yields an error, and skips it, if it has more than 1 MiB. Raises SourceError if it is damaged or truncated.
+        """Read the extension header (GNU long name, pax) at offset `at`, and store its records for the next member or,
+        if it is global, for all later ones. Yields an error for a header over 1 MiB, which is skipped; raises
+        SourceError for damage.
         """
         if header.size > LONGEST_EXTENSION:
             what = f"the extension header at byte {at} has {header.size:,} bytes"
@@ -224,11 +219,8 @@ class _TarMembers:
             (self._global if header.type == _PAX_GLOBAL else self._extended).update(records)
 
     def _file(self, header: tarfile.TarInfo, block: bytes, at: int) -> Iterator[Member | SourceError]:
-        """Yield the member after `header` (an error for a sparse file), then skip what the caller left unread; a
-        member without data is only counted.
-
-        `block`: the bytes of the header; `at`: its offset. Raises SourceError for an invalid size, and if the archive
-        ends before the end of the member.
+        """Yield the member after `header`, then skip what the caller left unread. Yields an error for a sparse file,
+        and nothing for a member without data. `block`: the bytes of the header; `at`: its offset.
         """
         records, self._extended = self._global | self._extended, {}
         if header.type in _WITHOUT_DATA:
@@ -262,8 +254,8 @@ class _TarMembers:
 
 
 def _others(data: memoryview) -> MemberRun:
-    """The regular files with data at the beginning of `data`, whose first byte begins a header, up to any other or
-    incomplete member; at most 64. `MemberRun.end` is 0 if there are none.
+    """The complete regular files with data, at most 64, with which `data` begins; `MemberRun.end` is 0 if there are
+    none.
     """
     texts: list[tuple[Label, int, int]] = []
     end = 0
@@ -280,7 +272,7 @@ def _others(data: memoryview) -> MemberRun:
 
 
 def _parse(block: bytes) -> tarfile.TarInfo | None:
-    """The header in a block of 512 bytes; None if it is not a header with a valid checksum and size."""
+    """The header in a block of 512 bytes; None if its checksum or size is invalid."""
     if not _CHECKSUM.fullmatch(block, 148, 156):
         return None
     try:
@@ -294,8 +286,8 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Index of the first header in `head`, or None. `anywhere`: search at all bytes for headers with `ustar`, the magic
-    string; else at multiples of 512 for any header.
+    """Index of the first header in `head`, or None. With `anywhere`, at any byte, but only headers with the magic
+    string `ustar`; else at multiples of 512.
     """
     last = len(head) - BLOCK
     starts: Iterable[int] = range(0, last + 1, BLOCK)
@@ -305,9 +297,7 @@ def _find_header(head: bytes, *, anywhere: bool) -> int | None:
 
 
 def _pax_records(data: bytes) -> dict[bytes, bytes] | None:
-    """The records of a pax header (keyword -> value), only those about path, size and sparse files; None for a damaged
-    header.
-    """
+    """The records (keyword -> value) of a pax header about path, size and sparse files; None if the header is damaged."""
     records = {}
     at = 0
     while at < len(data):

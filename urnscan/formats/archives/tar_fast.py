@@ -97,11 +97,10 @@ def name_of(block: bytes) -> str:
 
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find the members from the beginning of `data` up to an unusual or incomplete member, with at most as many files
-    as `spans` has columns. Copies the headers of the files (512 bytes each) to `heads`.
-
-    Writes start and end of each file in `data`, and the end of its name in `heads`, to the three rows of `spans`.
-    Returns the number of files, the number of members without data, and the index after all these in `data`.
+    """Find the files and the members without data at the beginning of `data`, up to an unusual or incomplete one, or
+    until `spans` is full: a column for each file, with start and end in `data`, and end of the name in `heads`, which
+    gets a copy of each header. Returns the number of files, of members without data, and the index after them in
+    `data`.
     """
     starts, ends, name_ends = spans[0], spans[1], spans[2]
     count = passed = at = 0
@@ -153,8 +152,8 @@ def _octal(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _says_little(data: ByteArray, at: int, end: int) -> bool:
-    """Whether the records of a pax header, `data[at:end]`, are complete, and cannot change a path, a size or a sparse
-    file: no keyword begins with p, s or G.
+    """Whether the records of a pax header, `data[at:end]`, are complete, and none can change a path, a size or a sparse
+    file.
     """
     while at < end:
         begin, length = at, 0

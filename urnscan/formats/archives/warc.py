@@ -63,8 +63,8 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with a suffix of WARC that `is_warc` does not recognise is opened as a WARC file: a line in its
-    first 1,024 bytes begins with any field `WARC-…:`, or with `WARC/` and a digit. None if more bytes are needed.
+    """Whether a file with a suffix of WARC that `is_warc` does not recognise is opened as a WARC file; None if more
+    bytes are needed.
     """
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
@@ -127,8 +127,8 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are complete in the buffer, and whose text is not coded (by Content-Encoding or
-        Transfer-Encoding). None if there are none: then `_header` and `_record` read the next one.
+        """Take the next records that are complete in the buffer, and whose text is not coded. None if `_header` and
+        `_record` must read the next one.
         """
         if self._layer.is_deepest:
             return None
@@ -143,8 +143,8 @@ class _WarcRecords:
         return texts
 
     def _unusual(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the records at the beginning of `data` (at most 16), and the index after the last, or 0. Ends
-        before a record that is incomplete, coded (by Content-Encoding or Transfer-Encoding), damaged or a segment.
+        """The texts of the first records in `data` (at most 16), and the index after the last, or 0. Ends before a
+        record that is incomplete, coded (Content-Encoding, Transfer-Encoding), damaged or a continuation.
         """
         texts: list[tuple[Label, int, int]] = []
         end = 0
@@ -169,8 +169,8 @@ class _WarcRecords:
         return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next byte, and return its fields. Without a valid header, return the reason (a str),
-        and keep the position. None at the end, and where reading failed (`_buffer.error`).
+        """Take the header at the next byte, and return its fields; None at the end, and where reading failed. A str is
+        the reason why there is no valid header: then nothing is taken.
         """
         buffer = self._buffer
         data = buffer.peek(_SIGN)
@@ -193,8 +193,8 @@ class _WarcRecords:
         return None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
-        """Yield a record as a member, and its errors. Returns whether bytes of it were lost, so that its end is
-        unknown. `fields`, `at`: of its header, which is read, and the offset of the header.
+        """Yield the record after its header (`fields`, at offset `at`) as a member, and its errors. Returns whether
+        bytes of it were lost, so that its end is unknown.
         """
         name = self._before = _name(fields) or f"byte {at}"
         if _is_continuation(fields) and not self._has_told_segments:
@@ -226,8 +226,8 @@ def open_record(
 
 
 def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:
-    """The fields of a header (`data`), or the reason (a str) why `data` is not a valid header. `end`: the match of
-    _HEADER_END by which its end was found.
+    """The fields of the header `data`, or the reason (a str) why it is invalid. `end`: the match of _HEADER_END at its
+    end.
     """
     if end["next"]:
         return "a header ends where another begins"
@@ -247,9 +247,7 @@ def _capture(fields: _Fields, head: bytes = b"") -> Capture:
 
 
 def _name(fields: _Fields) -> str:
-    """The name of a record: target URI and record ID, with a space between. If one is missing, the other alone; empty
-    if both are. Control characters are escaped.
-    """
+    """Name of a record: target URI and record ID, as far as they exist, with a space between."""
     uri = fields.get(b"warc-target-uri", b"")
     # The grammar of version 1.0 puts the URI into angle brackets, its examples do not.
     if uri.startswith(b"<") and uri.endswith(b">"):
@@ -259,14 +257,11 @@ def _name(fields: _Fields) -> str:
 
 
 def _is_continuation(fields: _Fields) -> bool:
-    """Whether a record is a segment that continues the block of an earlier record (ISO 28500, 6.9)."""
+    # ISO 28500, 6.9: a segment that continues the block of an earlier record.
     return fields.get(b"warc-type", b"").lower() == b"continuation"
 
 
 def _is_http(fields: _Fields) -> bool:
-    """Whether a record contains an HTTP message: by Content-Type (`application/http…`) or, if it is missing or empty,
-    by WARC-Type (response, request, revisit).
-    """
     content_type = fields.get(b"content-type")
     if content_type:
         return content_type.lower().startswith(b"application/http")

@@ -84,11 +84,10 @@ class UsualRecords:
 
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
-    """Find the records from the beginning of `data` up to an unusual or incomplete record; at most as many as `spans`
-    has rows. Copies their headers to `heads`, which has room for `data`, and writes a row of `spans` for each: starts
-    and ends of the fields and of the HTTP head in `heads`, of the text in `data`.
-
-    Returns the number of records, the index in `data` after the last record, and the number of bytes in `heads`.
+    """Find the records at the beginning of `data`, up to an unusual or incomplete one, or until `spans` is full: a row
+    for each, with starts and ends of the fields and of the HTTP head in `heads`, and of the text in `data`. Headers are
+    copied to `heads`, which must be as long as `data`. Returns the number of records, the index after them in `data`,
+    and the number of bytes in `heads`.
     """
     count = at = filled = 0
     while count < len(spans):
@@ -124,7 +123,7 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 @inner
 def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
     """Index after the record header that begins at `at`; -1 if it is unusual or incomplete. Writes start and end of its
-    fields into `span`, which has -1 for all before.
+    fields into `span`, which must be -1 before.
     """
     last = min(len(data), at + HEADER)
     if last - at < len(_VERSION) + 3 or not _is(data, at, _VERSION):
@@ -150,8 +149,8 @@ def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
 
 @inner
 def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
-    """Put start and end of the value of the field `data[at:end]` into `span`, if its name is in _FIELDS and `span` has
-    no such field yet.
+    """Put start and end of the value of the field `data[at:end]` into `span`, if it is one of _FIELDS, and the first
+    with its name.
     """
     begin = 0
     for field in range(len(_NAME_ENDS)):
@@ -172,8 +171,8 @@ def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
 
 @inner
 def _body(data: ByteArray, at: int, last: int) -> int:
-    """Index of the body of the HTTP message that begins at `at`. -1 if its head is unusual or does not end before
-    `last`, or if the body may be coded.
+    """Index of the body of the HTTP message at `at`; -1 if its head is unusual or does not end before `last`, or if the
+    body may be coded.
     """
     is_first = True
     while True:
@@ -242,7 +241,7 @@ def _is_kind(data: ByteArray, span: _Spans, kind: ByteArray) -> bool:
 
 @inner
 def _has_id(data: ByteArray, span: _Spans) -> bool:
-    """Whether a record has an ID that ends with ">", so that its name has no suffix such as `.gz`."""
+    # The ID is the end of the name: after ">" the name has no suffix such as `.gz`.
     return bool(span[_ID + 1] > span[_ID] and data[span[_ID + 1] - 1] == _GREATER)
 
 
@@ -261,9 +260,7 @@ def _number(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
-    """Whether the line `data[at:end]`, with LF after it, is a field with this name (given in lower case), in any case,
-    with or without spaces or tabs before the colon.
-    """
+    """Whether the line `data[at:end]`, before an LF, is a field with this name in any case; `name` is in lower case."""
     if end - at <= len(name) or not _is(data, at, name):
         return False
     at += len(name)
@@ -274,9 +271,8 @@ def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
 
 @inner
 def _is(data: ByteArray, at: int, word: ByteArray) -> bool:
-    """Whether `word` is at `data[at]`: small letters of `word` match in any case, capitals only themselves.
-
-    `data` must not end before the last byte of `word`.
+    """Whether `word` is at `data[at]`, where so many bytes must exist. Small letters of `word` match in any case,
+    capitals only themselves.
     """
     for i in range(len(word)):
         byte = data[at + i]

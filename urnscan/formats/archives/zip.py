@@ -53,9 +53,7 @@ def open_zip(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceEr
 
 
 class _Member(PieceReader):
-    """Reader of the unpacked bytes of a member. A wrong checksum or size is not raised, but added to the errors that
-    `layer.budget` collects.
-    """
+    """Reader of the unpacked bytes of a member. A wrong checksum or size is collected by `layer.budget`, not raised."""
 
     def __init__(self, header: Header, buffer: Buffer, layer: Layer) -> None:
         super().__init__(self._texts())
@@ -74,7 +72,7 @@ class _Member(PieceReader):
         return self._layer.name_of(self.header.name)
 
     def _texts(self) -> Iterator[bytes | memoryview]:
-        """Yield the unpacked bytes. Raises SourceError if the rest is lost, as it is damaged or truncated."""
+        """Yield the unpacked bytes. Raises SourceError if the rest is lost."""
         self.is_begun = True
         budget, crc32 = self._layer.budget, fastest_crc32()
         size = crc = 0
@@ -97,8 +95,8 @@ class _Member(PieceReader):
             self.is_open = False
 
     def _is_as_announced(self, size: int, crc: int) -> bool:
-        """Whether `size` and `crc`, those of the unpacked bytes, agree with the header or the descriptor after the
-        member; skips the descriptor, and sets `is_whole`. Raises CutError.
+        """Whether size and CRC of the unpacked bytes agree with the header or with the descriptor, which is then
+        skipped. Sets `is_whole`.
         """
         header, compressed = self.header, self._buffer.tell() - self.start
         if not header.has_descriptor:
@@ -153,9 +151,7 @@ class _ZipMembers:
             self._buffer.stop_keeping()
 
     def _run(self) -> Texts | None:
-        """Take the next members that are complete in the buffer, undamaged and at most 1 MiB unpacked; None if `_next`
-        must read on.
-        """
+        """Take the next whole, undamaged members of at most 1 MiB from the buffer; None if `_next` must read on."""
         self._buffer.drop_kept()
         if self._layer.is_deepest or self._buffer.peek(4)[:4] != MEMBER:
             return None
@@ -176,8 +172,8 @@ class _ZipMembers:
         return Texts.joined([(Label(member.name), member.text) for member in members])
 
     def _pass_over_entries(self) -> None:
-        """Skip the next records if they are entries of the directory, the list of members at the end of the archive,
-        and complete in the buffer.
+        """Skip the next entries of the directory (the list of members at the end of the archive) that are complete in
+        the buffer.
         """
         data, end = self._buffer.peek(), 0
         fixed, where, layout = _OTHERS[_ENTRY]
@@ -189,9 +185,8 @@ class _ZipMembers:
         self._buffer.skip(end)
 
     def _next(self) -> Iterator[Member | SourceError]:
-        """Read the next record (a member, or a part of the directory), and yield its member or error, if any.
-
-        Sets `_ended` at the end, and `_searching` if no record begins here. Raises CutError if the bytes end too early.
+        """Read the next record, and yield its member or error, if any. Sets `_ended` at the end, and `_searching` if no
+        record begins here. Raises CutError if the bytes end too early.
         """
         buffer = self._buffer
         self._is_reported = False
@@ -221,7 +216,7 @@ class _ZipMembers:
 
     def _entry(self) -> Iterator[Member | SourceError]:
         """Read the header of a member, yield the member (an error if it cannot be read; nothing if it has no data), and
-        go to the next record. Raises CutError.
+        go to the next record.
         """
         buffer = self._buffer
         fixed = bytes(buffer.read(FIXED))
@@ -246,10 +241,7 @@ class _ZipMembers:
             self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
-        """Go to the record after a member, which may be partly read; if no record is there, let `_search` find one.
-
-        Raises CutError.
-        """
+        """Go to the record after a member, which may be partly read; if no record is there, let `_search` find one."""
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
             # Records inside a stored member are of an archive in this archive.
@@ -273,8 +265,8 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to `position`, to search there. False, and the position does not move, if it is not a way back, if
-        its bytes are gone, or if all ways back together would be over 256 MiB.
+        """Go back to `position`, to search there. False, and nothing moves, if that is not back, if its bytes are gone,
+        or if all ways back together would exceed 256 MiB.
         """
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
@@ -288,10 +280,8 @@ class _ZipMembers:
         return magic == MEMBER or magic in _OTHERS
 
     def _search(self) -> None:
-        """Go to the next record in the next 64 KiB, and end the search; without one, skip bytes, so that the next call
-        searches on.
-
-        Raises CutError at the end.
+        """Go to the next record in the next 64 KiB, and end the search; without one, skip bytes. Raises CutError at the
+        end.
         """
         buffer = self._buffer
         buffer.drop_kept()
@@ -310,9 +300,7 @@ class _ZipMembers:
             raise CutError
 
     def _pass_over_signature(self) -> bool:
-        """Skip the signature block of an Android package. False, and nothing is skipped, if the next bytes are not a
-        signature block.
-        """
+        """Skip the signature block of an Android package; False if there is none."""
         size = 8 + int.from_bytes(self._buffer.peek(8)[:8], "little")
         if size > _LARGEST_SIGNATURE or not bytes(self._buffer.peek(size)[:size]).endswith(_APK_MAGIC):
             return False
@@ -320,8 +308,8 @@ class _ZipMembers:
         return True
 
     def _cut_off(self) -> SourceError | None:
-        """After a CutError, set from where to search, or `_ended`. Returns the error to report, None if it is already
-        reported; raises it if the buffer can read no further.
+        """After a CutError, set where to search, or `_ended`. Returns the error, or None if it is already reported;
+        raises it if the buffer can read no further.
         """
         buffer, error = self._buffer, self._buffer.error
         if error is not None:

@@ -219,8 +219,8 @@ def _stored(buffer: Buffer, left: int) -> Iterator[memoryview]:
 
 
 def _stored_up_to_descriptor(buffer: Buffer) -> Iterator[memoryview]:
-    """Yield the bytes of a stored member of unknown size, up to its descriptor, which is not taken. Without a
-    descriptor, yields all bytes and raises CutError.
+    """Yield the bytes of a stored member of unknown size up to its descriptor, which is not taken. Raises CutError if
+    there is none.
     """
     # The descriptor is recognised by a signature, and by sizes that are equal to the number of bytes before.
     position = 0

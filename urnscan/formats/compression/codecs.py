@@ -192,8 +192,8 @@ class Unpacked(Reader):
                 self._searching = True
 
     def _whole(self) -> Iterator[bytes]:
-        """Yield the text of all further members, by `decode_whole`; after damage go back, to decode them singly.
-        Nothing if `_may_be_whole` is false, or if no member begins at the position.
+        """Yield the text of all further members by `decode_whole`, if `_may_be_whole`; after damage go back, so that
+        `_member` decodes them.
         """
         decode, start = self._codec.decode_whole, self._buffer.tell()
         if not self._may_be_whole or decode is None or not self._is_at_member():
@@ -209,8 +209,8 @@ class Unpacked(Reader):
             self._buffer.seek(start)
 
     def _short(self) -> Iterator[bytes]:
-        """Yield the text of the next Zstandard frames of at most 256 KiB, many by a call of the decoder; nothing if the
-        next frame needs `_member`, during a search, and for other compressions.
+        """Yield the text of the next Zstandard frames of at most 256 KiB; nothing during a search, and for other
+        compressions.
         """
         if self._decode_short is not None and not self._searching:
             while text := self._decode_short(self._buffer):
@@ -219,10 +219,8 @@ class Unpacked(Reader):
                 yield text
 
     def _member(self) -> Iterator[bytes | SourceError]:
-        """Yield the text of the member at the position, and errors.
-
-        Bytes that a search found may only look like a member: text is yielded if 1,024 bytes or all of it is decoded.
-        Otherwise nothing is yielded, and the search goes on after their first byte.
+        """Yield the text of the member at the position, and errors. If a search found it, text is yielded only after
+        1,024 bytes or all of it are decoded; else the search goes on after its first byte.
         """
         buffer = self._buffer
         start = buffer.tell()
@@ -259,8 +257,8 @@ class Unpacked(Reader):
             yield from self._fail(start, failure)
 
     def _fail(self, start: int, failure: Exception) -> Iterator[SourceError]:
-        """Yield the error of the member that began at `start`, and go to where reading or a search goes on. A wrong
-        checksum is only added to the errors of `layer.budget`. `failure`: the exception of the decoder.
+        """Yield the error of the member that began at `start`, unless `layer.budget` or the reader reports it, and go
+        to where reading or a search goes on.
         """
         buffer, layer = self._buffer, self._layer
         named = f"the {self._codec.name} {self._codec.unit} at byte {start}"
@@ -287,8 +285,8 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Skip NULs (padding), except at the beginning of the file. Returns whether a member begins at the position
-        then, as far as the bytes show that are left.
+        """Skip padding (NULs), except at the beginning of the file. Returns whether a member, perhaps truncated, begins
+        at the position then.
         """
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
@@ -297,9 +295,7 @@ class Unpacked(Reader):
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
-        """Yield an error with the number of bytes before `end` (a position) that are not a member; nothing if there are
-        none, or if they are already reported.
-        """
+        """Yield an error about the bytes before the position `end` that are not a member, if they are not reported yet."""
         if self._passed is not None:
             first, self._passed = self._passed, None
             reason = f"{counted(end - first, 'byte')} at byte {first} are not {self._codec.name}; they are skipped"

@@ -31,7 +31,7 @@ _XZ_CHECK_SIZES = (0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64)
 
 
 class _Zlib:
-    """Decompressor of zlib with the interface `Decompressor`, and the CRC-32 of the text until now (`crc`)."""
+    """`Decompressor` of zlib, with the CRC-32 of the text so far (`crc`)."""
 
     def __init__(self, window: int = -15) -> None:
         self.crc = 0
@@ -57,7 +57,7 @@ class _Zlib:
 @functools.cache
 def _inflater() -> tuple[Callable[[], Decompressor], type[Exception]]:
     """Return a function that makes decompressors of raw deflate, with the CRC-32 of their text (`crc`), and the
-    exception that they raise: of isal or, if isal is not installed, of zlib.
+    exception that they raise: of isal, if it is installed, else of zlib.
     """
     try:
         from isal import igzip_lib  # noqa: PLC0415 (isal does not exist for some machines)
@@ -175,7 +175,7 @@ def zlib_format(buffer: Buffer) -> Iterator[bytes]:
 
 
 class _Brotli:
-    """Decompressor of brotli with the interface `Decompressor`."""
+    """`Decompressor` of brotli."""
 
     unused_data = b""
 
@@ -227,10 +227,9 @@ def bzip2(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
-    """Yield the unpacked blocks of the stream at the position of the buffer. Raises CutError, and OSError for a damaged
-    block: good text before may be lost.
-
-    `until`: position from which on the library gets single bytes, so that no text is lost; None: always pieces of 44.
+    """Yield the unpacked blocks of the stream at the position. Raises CutError, and OSError for a damaged block.
+    `until`: from this position on the library gets single bytes, so that no good text before the damage is lost; None:
+    always pieces of 44.
     """
     decompressor = bz2.BZ2Decompressor()
     decompress = decompressor.decompress
@@ -291,8 +290,8 @@ def xz(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _lzma2_chunk(buffer: Buffer) -> int:
-    """Number of bytes of the LZMA2 chunk at the position of the buffer, with its header; 6 if fewer than 6 bytes are
-    left. The position does not move.
+    """Number of bytes, with the header, of the LZMA2 chunk at the position, which does not move; 6 if fewer than 6
+    bytes are left.
     """
     head = buffer.peek(6)
     if len(head) < 6:

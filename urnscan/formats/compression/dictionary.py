@@ -99,8 +99,8 @@ class ZstandardFile:
         return b"".join(texts)
 
     def _take(self, buffer: Buffer) -> bool:
-        """Take the frame at the position, and store its dictionary, if it is a skippable frame with a dictionary (one
-        over 8 MiB is skipped, and cannot be used). Returns whether it is; if not, takes nothing. Raises CutError.
+        """Take the frame at the position, if it contains a dictionary, and store that (one over 8 MiB cannot be used).
+        False, and nothing is taken, for any other frame.
         """
         head = bytes(buffer.peek(12)[:12])
         if head[:4] != DICTIONARY_FRAME or head[8:] not in (_DICTIONARY, TEXT_FRAME):
@@ -118,8 +118,8 @@ class ZstandardFile:
         return True
 
     def _find(self, number: int) -> Decompressors:
-        """Decompressors for a frame whose header has the dictionary `number` (0: no number). Raises _MissingError if
-        the dictionary is another one than that of the file, or cannot be used.
+        """Decompressors for a frame with the dictionary `number` (0: no number in its header). Raises _MissingError if
+        the file has another dictionary, or one that cannot be used.
         """
         if self._bytes:
             data, self._bytes = self._bytes, b""

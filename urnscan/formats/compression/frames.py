@@ -84,13 +84,12 @@ class _Header(NamedTuple):
 
     @classmethod
     def of(cls, buffer: Buffer) -> Self:
-        """Parse the header at the position of a buffer; the position does not move. Raises CutError."""
         data = buffer.peek_exactly(5)
         return cls.at(buffer.peek_exactly(cls._places(data[4])[2]), 0)
 
     @classmethod
     def at(cls, data: bytes, at: int) -> Self:
-        """Parse the header at `data[at]`, which must be complete. Its signature is not checked."""
+        """Parse the complete header at `data[at]`; its signature is not checked."""
         descriptor, window = data[at + 4 : at + 6]
         number_at, size_at, length = cls._places(descriptor)
         number = int.from_bytes(data[at + number_at : at + size_at], "little")
@@ -103,7 +102,7 @@ class _Header(NamedTuple):
     @staticmethod
     def _places(descriptor: int) -> tuple[int, int, int]:
         """Offsets in a header of the number of the dictionary, of the size of the text, and of the end. `descriptor`:
-        the fifth byte of the header.
+        its fifth byte.
         """
         single = descriptor >> 5 & 1
         number_at = 6 - single
@@ -192,8 +191,8 @@ def pass_over(buffer: Buffer) -> None:
 
 
 def _block(buffer: Buffer) -> tuple[int, bool]:
-    """Number of bytes of the Zstandard block at the position (with header), and whether it is the last of the frame;
-    keeps the position. Raises CutError, and BrokenError for a block of more than 128 KiB.
+    """As `_block_at`, for the block at the position, which does not move. Raises BrokenError for a block of more than
+    128 KiB.
     """
     size, is_last = _block_at(buffer.peek_exactly(3), 0)
     if size > 3 + _LARGEST_ZSTANDARD_BLOCK:
@@ -202,8 +201,8 @@ def _block(buffer: Buffer) -> tuple[int, bool]:
 
 
 def _block_at(data: bytes, at: int) -> tuple[int, bool]:
-    """Number of bytes of the Zstandard block at `data[at]` (with its header of 3 bytes, which must be complete), and
-    whether it is the last of the frame.
+    """Number of bytes, with the header, of the Zstandard block at `data[at]`, and whether it is the last of the frame.
+    Its header (3 bytes) must be complete.
     """
     word = int.from_bytes(data[at : at + 3], "little")
     # A run-length block contains a single byte.
@@ -243,9 +242,8 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Exception]) -> Iterator[bytes]:
-    """Take the next `count` bytes, and yield the text that `decompress` returns for them, if any.
-
-    Raises BrokenError, and takes nothing, if `decompress` raises `error`; CutError if fewer bytes were left.
+    """Take the next `count` bytes, and yield their text by `decompress`. Raises BrokenError, and takes nothing, if it
+    raises `error`; CutError if fewer bytes were left.
     """
     data = buffer.peek(count)[:count]
     try:
@@ -260,9 +258,7 @@ def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Excep
 
 
 def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> None:
-    """Take the checksum (4 bytes) at the end of a frame. Raises ChecksumError if `decompress` raises `error` for it,
-    and CutError.
-    """
+    """Take the checksum (4 bytes) at the end of a frame. Raises ChecksumError if `decompress` raises `error` for it."""
     value = buffer.read(4)
     try:
         decompress(value)

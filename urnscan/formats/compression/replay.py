@@ -122,8 +122,8 @@ class Decoding:
         return self._buffer.peek()[: min(size, end - self._buffer.tell())]
 
     def _again(self) -> Iterator[bytes]:
-        """Decode the stream again, the last piece byte by byte, up to the first byte that cannot be decoded. Yields all
-        text from its start.
+        """Decode the stream again from its start, the last piece byte by byte, and yield the text before the first byte
+        that cannot be decoded.
         """
         until = self._buffer.tell()
         self._buffer.seek(self._origin)
@@ -142,7 +142,7 @@ class Decoding:
 
 
 def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator[bytes]:
-    """Feed a piece to a decompressor, and yield its text in pieces of at most `step` bytes, until none is pending."""
+    """Feed a piece to a decompressor, and yield its text in pieces of at most `step` bytes."""
     yield decompressor.decompress(piece, step)
     while not (decompressor.eof or decompressor.needs_input):
         yield decompressor.decompress(b"", step)
