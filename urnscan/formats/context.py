@@ -128,5 +128,4 @@ class Layer:
 
 
 def _shortened(name: str) -> str:
-    """A name of at most 2,001 characters: of a longer name the beginning, "…" and the end."""
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME // 2]}…{name[-_LONGEST_NAME // 2 :]}"

@@ -123,8 +123,8 @@ def has_control(data: bytes) -> bool:
 
 
 def _by_nuls(head: bytes) -> str | None:
-    """Python's name of UTF-32 or UTF-16, if a text that begins with `head` is in it: of the units of 4 or 2 bytes in
-    the first 512 bytes, at least six, three of four are printable ASCII, and none is NUL. Else None.
+    """Python's name of UTF-32 or UTF-16, if a text that begins with `head` is in it: at least three of four units are
+    printable ASCII, and none is NUL. Else None.
     """
     head = head[:_TELLING]
     # Then at least three of eight bytes are NUL.
@@ -141,7 +141,7 @@ def _by_nuls(head: bytes) -> str | None:
 
 
 class _Replaced(threading.local):
-    """Counters of the error handler for the current thread, since `count` was last set to 0."""
+    """Counters of `_replace` for the current thread, since `count` was set to 0."""
 
     count = 0
     start = 0  # offset of the first error in the decoded bytes
@@ -152,9 +152,7 @@ _replaced = _Replaced()
 
 
 def _replace(error: UnicodeError) -> tuple[str, int]:
-    """Error handler of codecs: replaces bytes by U+FFFD and counts the errors in `_replaced`. Raises `error` if it is
-    not about decoding.
-    """
+    """Error handler of codecs: replaces bytes by U+FFFD, and counts the errors in `_replaced`."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if not _replaced.count:
@@ -208,7 +206,7 @@ class Transcoder(PieceReader):
         self._reader.close()
 
     def _next(self) -> bytes | None:
-        """Return the text of a single read in UTF-8, perhaps empty; None after the end. Raises SourceError."""
+        """Return the text of a single read in UTF-8, perhaps empty; None after the end."""
         # A single read: text from a slow pipe must not wait.
         if self._ended:
             return None

@@ -98,18 +98,15 @@ class Filtered(Reader):
         self.close()
 
     def _pipe(self, started: contextlib.ExitStack) -> tuple[int, int]:
-        """Make a pipe. Returns its read end, closed with this reader, and its write end, closed with `started`."""
         reading, writing = os.pipe()
         self._stack.callback(os.close, reading)
         started.callback(os.close, writing)
         return reading, writing
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
-        """Start the command, with the pipes `out` and `err` (file descriptors) as its standard output and error.
-
-        It gets the file of the reader, or a temporary copy of the bytes, which `close` removes: as a path in place of
-        the word `%` (or `…=%`), otherwise as standard input. Raises SourceError if the bytes cannot be read or copied,
-        or the command cannot be started.
+        """Start the command, with `out` and `err` (file descriptors) as its standard output and error. It gets a path
+        to the bytes of the reader in place of the word `%` (or `…=%`), otherwise the bytes as standard input. Raises
+        SourceError if that fails.
         """
         path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]
@@ -130,8 +127,8 @@ class Filtered(Reader):
         return process
 
     def _listen(self, seconds: float) -> set[int]:
-        """Wait up to `seconds` for output, and store what standard error has (4 KiB in all). Returns the file
-        descriptors, of standard output and error, that had bytes or were at their end.
+        """Wait up to `seconds` for output, and store the first 4 KiB of standard error. Returns the file descriptors
+        that have bytes or ended.
         """
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
@@ -143,8 +140,8 @@ class Filtered(Reader):
         return ready
 
     def _finish(self) -> None:
-        """Wait for the end of the command, whose standard output is closed. Raises SourceError for a status other than
-        0, for a signal, and if it does not end in time.
+        """Wait for the end of the command, whose standard output is closed. Raises SourceError if it fails, or does not
+        end in time.
         """
         while self._process.poll() is None and time.monotonic() < self._deadline:
             if self._is_stderr_open:
@@ -167,8 +164,8 @@ class Filtered(Reader):
 
 @contextlib.contextmanager
 def _guard() -> Iterator[subprocess.Popen[bytes]]:
-    """Context with a process that kills a command if this process is killed; the command writes the id of its process
-    group to the standard input of the guard. Raises OSError if it cannot be started.
+    """Context with a process that kills a command if this process is killed. The command must write its process group
+    to the standard input of the guard.
     """
     # For example by Spark, or for lack of memory.
     words = ["sh", "-c", _GUARD_SCRIPT]
@@ -180,10 +177,7 @@ def _guard() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a running command, which leads a process group, and all processes in the group, and wait for its end.
-
-    Does nothing if the command has ended.
-    """
+    """Kill a command, which leads a process group, with all of the group, unless the command has ended."""
     if process.poll() is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

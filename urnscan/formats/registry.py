@@ -89,8 +89,8 @@ class Registry:
             head = longer
 
     def _tell(self, head: bytes, layer: Layer) -> tuple[Form[Any] | None, bool]:
-        """Return the form of a file that begins with `head`, or None; and whether more bytes may show a form (always
-        False with a form, and for an empty `head`: the file is empty).
+        """Return the form of a file that begins with `head`, or None; and whether more bytes may show a form. An empty
+        `head`: the file is empty.
         """
         is_unsure = False
         name = layer.file_name.lower()

@@ -14,7 +14,6 @@ _WATCH = 0.5  # seconds
 
 
 def _end_with(parent: int) -> None:
-    """Wait until the parent process (its id is `parent`) has ended, then end this process."""
     while os.getppid() == parent:
         time.sleep(_WATCH)
     os._exit(1)

@@ -172,11 +172,11 @@ def _read_files(
     lengths: Integers,
     are_doubtful: npt.NDArray[np.bool_],
 ) -> tuple[int, bool]:
-    """Read files. `files`: their paths, and the ends of these; `room`: the array for the bytes, the number of bytes
-    after which no further file is read, and the byte after each file.
+    """Read files. `files`: their paths, each with a NUL after it, and the ends of these; `room`: array for the bytes,
+    number of bytes after which no further file is read, and byte after each file.
 
-    Writes the length of each file, and whether it may not be plain text, into `lengths` and `are_doubtful`. Returns the
-    number of files that were read, and whether the next one could not be read whole.
+    Writes the length of each file, and whether it may not be plain text, into `lengths` and `are_doubtful`. Returns how
+    many were read, and whether the next one could not be read whole.
     """
     paths, ends = files
     text, full, separator = room
@@ -225,9 +225,7 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 @inner
 def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether `data` (not empty) may not be plain text: it begins with a signature, or has NUL in its first 4,096
-    bytes.
-    """
+    """Whether `data` (not empty) may not be plain text, by its signature or a NUL near its beginning."""
     has_nul = False
     for byte in data[:HEAD]:
         has_nul |= byte == 0
@@ -249,9 +247,7 @@ def _has_sign(data: ByteArray, doubts: Doubts) -> bool:
 
 @inner
 def _is_telling(path: ByteArray, doubts: Doubts) -> bool:
-    """Whether the part of a path after the last slash is not ASCII, or the path ends with a suffix of `doubts` in any
-    case.
-    """
+    """Whether the name of a file is not ASCII, or ends with a suffix of `doubts` in any case."""
     for at in range(len(path) - 1, -1, -1):
         if path[at] == 0x2F:
             break

@@ -78,7 +78,7 @@ def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
 
 
 def _lines(data: bytes, end: int) -> int:
-    """Number of LF or of CR in `data[:end]`, the greater of both; `email` also reads a single CR as a line end."""
+    # `email` also reads a single CR as a line end.
     return max(data.count(b"\n", 0, end), data.count(b"\r", 0, end))
 
 
@@ -90,9 +90,8 @@ def _check_fields(data: bytes) -> None:
 
 
 def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
-    """Replace each long body (at least 4 KiB, after the first 64 KiB of a part) by a line: `mark` and a number from 0.
-
-    Returns the shortened message, and the bodies by these numbers.
+    """Replace long bodies in a message, after the first 64 KiB of a part, by lines with `mark` and a number from 0.
+    Returns the shortened message, and the bodies by number.
     """
     pieces: list[bytes] = []
     bodies: list[memoryview] = []
@@ -110,8 +109,8 @@ def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
 
 
 def _put_back(part: Message, mark: re.Pattern[str], bodies: Sequence[memoryview]) -> int:
-    """Replace the marks in the text of `part` (not in its parts) by bodies; `mark`: pattern of a mark, with the index
-    of the body as group 1. Returns the number of marks; 0, and replaces none, if a mark ended the header of the part.
+    """Replace the marks in the text of `part` itself by bodies, and return their number. Replaces none if a mark ended
+    the header. `mark`: its group 1 is the index of the body.
     """
 
     def body(found: re.Match[str]) -> str:

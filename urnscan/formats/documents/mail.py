@@ -95,8 +95,8 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
-    """Yield the parts of the message in the next `length` bytes (at most 64 MiB and one byte), then the bytes after it
-    as a member with the name `after`, unless this is empty; after 64 MiB and one byte always, as `rest`.
+    """Yield the parts of the message in the next `length` bytes, then the bytes after it as a member: with the name
+    `after`, unless this is empty; for a message over 64 MiB, always as `rest`.
     """
     data = buffer.head(length)[:length]
     buffer.skip(len(data))
@@ -136,7 +136,6 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
-    """Yield the error at which reading stopped, if any, and the bytes after the error as the member `rest`."""
     if (error := buffer.error) is not None:
         yield error
         buffer.resume()
@@ -144,10 +143,8 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 
 def _next(buffer: Buffer) -> bytes:
-    """Take the next message with the line `From ` before it; empty at the end, or at an error of the buffer.
-
-    A message is taken whole up to 64 MiB, and up to 128 MiB if its Content-Length gives its end. Of a longer one, the
-    first 64 MiB and one byte are taken: the next calls return its rest, without a line `From `.
+    """Take the next message with the line `From ` before it; empty at the end, or at an error. Of a message over 64
+    MiB, perhaps only the first 64 MiB and one byte are taken; the next calls return its rest.
     """
     data, searched = buffer.peek(_BLOCK), 0
     while True:
@@ -169,9 +166,7 @@ def _next(buffer: Buffer) -> bytes:
 
 
 def _announced_length(data: memoryview) -> int:
-    """Index of the line `From ` after the first message in `data`, by the Content-Length of this message; 0 without a
-    Content-Length, or if no such line is there.
-    """
+    """Index of the line `From ` after the first message in `data`, by its Content-Length; 0 if no such line is there."""
     head = _HEAD_END.search(data)
     length = head and _CONTENT_LENGTH.search(data, 0, head.end())
     if not (head and length):
@@ -184,10 +179,8 @@ def _announced_length(data: memoryview) -> int:
 def _members(
     data: bytes, before: str, layer: Layer, *, is_whole: bool
 ) -> tuple[_NamedTexts, list[Member | SourceError]]:
-    """The texts of a message (name, bytes), and its attached files as members; `before`: prefix of all names.
-
-    If the message is not whole (`is_whole`) or cannot be parsed: no texts, but an error and the member `message` with
-    the bytes, undecoded.
+    """The texts of a message (name, bytes), and its attached files as members. If it is not whole or cannot be parsed:
+    no texts, but an error and its bytes as the member `message`. `before`: prefix of all names.
     """
     from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
 

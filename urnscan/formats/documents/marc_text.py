@@ -65,9 +65,7 @@ _MAY_BE = re.compile(
 
 
 def _delimiter(head: bytes) -> re.Pattern[bytes] | None:
-    """Pattern of the delimiter of subfields in a text that begins with `head`; None if `head` does not show that the
-    text is MARC as lines.
-    """
+    """Pattern of the delimiter of subfields, if a text that begins with `head` is MARC as lines; else None."""
     return next((delimiter for first, delimiter in _KNOWN if first.match(head)), None)
 
 
@@ -112,9 +110,8 @@ class Subfields(PieceReader):
         self._reader.close()
 
     def _next(self) -> bytes | None:
-        """Read once, and return the complete lines; at the end, before an error and in a very long line, all bytes.
-
-        None after the end. Raises the errors of the reader.
+        """Return the complete lines of a single read; at the end, before an error and in a very long line, all bytes.
+        None after the end.
         """
         if self._error is not None:
             error, self._error = self._error, None

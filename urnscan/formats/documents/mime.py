@@ -60,7 +60,9 @@ def take_apart(data: bytes, before: str) -> tuple[Parts, Parts]:
 
 
 def _plain(data: bytes, before: str) -> Parts | None:
-    """The texts of a message with a single body and without encodings; None for any other message."""
+    """The texts of a message with a single body and without encodings; None for any other. `before`: prefix of all
+    names.
+    """
     head = _PLAIN_HEAD.match(data)
     if head is None or b"=?" in head[0]:
         return None
@@ -89,7 +91,7 @@ class _Part(Message):
 
     @property
     def encoding(self) -> str:
-        """Value of Content-Transfer-Encoding in lower case, without comment and spaces, which `email` would keep."""
+        """Content-Transfer-Encoding in lower case, without comment and spaces, which `email` would keep."""
         token = _TOKEN.search(str(self.get("content-transfer-encoding", "")).lower())
         return token[0] if token else ""
 
@@ -106,17 +108,17 @@ class _Part(Message):
 
     @property
     def written(self) -> bytes:
-        """Bytes of this part as in the message; `get_payload` would replace bytes that are not ASCII."""
+        # `get_payload` would replace bytes that are not ASCII.
         return str(self._payload).encode("ascii", "surrogateescape")  # type: ignore[attr-defined]
 
     def get_content_maintype(self) -> str:
-        """The first half of the media type; `application` for an encoded attached message, which must not be parsed."""
+        # An encoded attached message must not be parsed.
         return "application" if self.is_encoded_message else super().get_content_maintype()
 
 
 def _parsed(data: bytes, head: int) -> _Part:
-    """Parse a message by `email`. `head`: number of bytes of its header. Raises ValueError if parsing would take too
-    much time or memory, and the errors of `email`.
+    """Parse a message whose header has `head` bytes. Raises ValueError if that would take too much time or memory, and
+    the errors of `email`.
     """
     parser = BytesParser(_Part)
     message = parser.parsebytes(data[:head])
@@ -173,13 +175,13 @@ def _parts(message: _Part, before: str) -> tuple[Parts, Parts]:
 
 
 def _deletes_spaces(part: Message) -> bool:
-    """Whether a part is flowed text with DelSp=yes: joined lines lose the space at their end (RFC 3676, 4.1)."""
+    # RFC 3676, 4.1: then joined lines lose the space at their end.
     parameters = (part.get_param("format", ""), part.get_param("delsp", ""))
     return tuple(str(value).strip().lower() for value in parameters) == ("flowed", "yes")
 
 
 def _unflowed(text: bytes) -> bytes:
-    """Join the flowed lines of a text, with DelSp=yes, if they have the same depth of quotation (RFC 3676, 4.2-4.5)."""
+    """Join the flowed lines of a text with DelSp=yes that have the same depth of quotation (RFC 3676, 4.2-4.5)."""
     out: list[bytes] = []
     depth: bytes | None = None
     for line in _FLOWED_LINE.finditer(text.replace(b"\r\n", b"\n")):
@@ -196,7 +198,9 @@ def _unflowed(text: bytes) -> bytes:
 
 
 def _in_utf_8(data: bytes, charset: str) -> bytes:
-    """Convert a body to UTF-8, with U+FFFD for invalid bytes; unchanged for an empty or unknown charset."""
+    """Convert a body to UTF-8, with U+FFFD for invalid bytes; unchanged if the charset is empty, unknown, ASCII or
+    UTF-8.
+    """
     if charset.lower() in _AS_THEY_ARE:
         return data
     try:
@@ -206,7 +210,7 @@ def _in_utf_8(data: bytes, charset: str) -> bytes:
 
 
 def _decoded(value: str) -> str:
-    """Unfold the value of a header, and decode encoded words (RFC 2047); words that cannot be decoded are unchanged."""
+    """Unfold the value of a header, and decode those encoded words (RFC 2047) that can be decoded."""
     value = _FOLD.sub("", value)
     return _WORD.sub(_decoded_word, value) if "=?" in value else value
 

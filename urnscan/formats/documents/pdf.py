@@ -73,9 +73,8 @@ class _UnreadableError(Exception):
 
 
 def _texts(path: str, layer: Layer, file: IO[bytes], files: list[tuple[str, int]]) -> Iterator[Member | SourceError]:
-    """Yield the texts of the PDF at `path` as members, and errors. Writes the bytes of attached files to `file`, one
-    after the other, and adds their names and lengths to `files`. Raises _UnreadableError (nothing can be read) and
-    LimitError.
+    """Yield the texts of the PDF at `path` as members, and errors. Writes attached files to `file`, one after the
+    other, and adds their names and lengths to `files`. Raises _UnreadableError if nothing can be read.
     """
     from urnscan.formats.documents.pdfium import FILE, WRONG, ProcessError, lent  # noqa: PLC0415 (few inputs are PDFs)
 
@@ -109,7 +108,6 @@ def _pieces(file: IO[bytes], length: int) -> Iterator[bytes]:
 
 
 def _sizes(length: int) -> Iterator[int]:
-    """Split a length in bytes into lengths of at most 256 KiB; none for 0."""
     return (min(_BLOCK, length - start) for start in range(0, length, _BLOCK))
 
 

@@ -110,7 +110,7 @@ class Breaks:
         return "".join([*pieces, characters[copied:]])
 
     def _breaks(self, name: re.Match[str]) -> Iterator[_Break]:
-        """Yield the line ends in a possible name (a match of _NAME), in order, up to a U+FFFE that is not a hyphen."""
+        """Yield the line ends in `name`, a match of _NAME, up to a U+FFFE that is not a hyphen."""
         start = first = name.start()
         part = name["part"]
         for run in _RUN.finditer(self._characters, *name.span("runs")):
@@ -123,8 +123,8 @@ class Breaks:
             first = run.start(2)
 
     def _by_link(self, line_break: _Break) -> str:
-        """The mark for a line end (U+2060: the name goes on, U+00AD: it goes on without the hyphen, U+2029: it ends) by
-        the link at the name; empty if there is no link, or if it does not decide.
+        """The mark for a line end by the link at the name: U+2060 (the name goes on), U+00AD (it goes on without the
+        hyphen), U+2029 (it ends); empty if no link decides.
         """
         places = (line_break.start, line_break.first, line_break.last)
         uri = next(filter(None, map(self._address, places)), "").lower()
@@ -141,8 +141,8 @@ class Breaks:
         return ""
 
     def _by_font(self, line_break: _Break) -> str:
-        """The mark for a line end (U+2060: the name goes on, U+2029: it ends) by the fonts around the line end; empty
-        if the fonts do not decide.
+        """The mark for a line end by the fonts around it: U+2060 (the name goes on), U+2029 (it ends); empty if they do
+        not decide.
         """
         font = self._font(line_break.last)
         if not font or font != self._font(line_break.first):
@@ -154,8 +154,8 @@ class Breaks:
         return _GOES_ON if is_apart and line_break.part[-1] in _DELIMITERS and self._is_next_line(line_break) else ""
 
     def _is_next_line(self, line_break: _Break) -> bool:
-        """Whether the line that ends is filled (over two thirds of the width of the column), and the next line is below
-        it in the column, or is the first of a column to its right.
+        """Whether the line that ends fills over two thirds of its column, and the next line follows it: below it in the
+        column, or higher and to its right.
         """
         last, following = self._box(line_break.last), self._box(line_break.following)
         number = bisect(self._lines, (line_break.last, len(self._characters))) - 1
@@ -171,7 +171,7 @@ class Breaks:
 
     @functools.cached_property
     def _lines(self) -> list[tuple[int, int]]:
-        """For each line with characters the indices of the first and last character in the text of the page."""
+        """Index in the text of the first and last character of each line that is not empty."""
         return [
             (line.start(), line.end() - 1) for line in re.finditer(rf"[^{_HYPHEN}\r\n]+{_HYPHEN}?", self._characters)
         ]
@@ -183,9 +183,8 @@ class Breaks:
         return self._known_edges[number]
 
     def _neighbour(self, place: int, step: int) -> int:
-        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`.
-
-        Without one, -1 or the length of the text.
+        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`; outside of the
+        text if there is none.
         """
         place += step
         while 0 <= place < len(self._characters) and self._characters[place].isspace():
@@ -193,9 +192,7 @@ class Breaks:
         return place
 
     def _index(self, place: int) -> int:
-        """The index in pdfium of the character at index `place` of the text; -1 outside the text, or if pdfium has
-        another character there.
-        """
+        """Index in pdfium of the character at index `place` of the text; -1 if pdfium has none, or another one there."""
         if not 0 <= place < len(self._characters):
             return -1
         index = self._raw.FPDFText_GetCharIndexFromTextIndex(self._text, place)
@@ -212,8 +209,8 @@ class Breaks:
         return _Box(box.left, box.bottom, box.right, box.top)
 
     def _font(self, place: int) -> str:
-        """Name of the font of the character at an index of the text; for a font without a name a number; empty without
-        a font, or outside the text.
+        """Name of the font of the character at index `place` of the text, or a number if it has no name; empty without
+        a font.
         """
         index = self._index(place)
         name = ctypes.create_string_buffer(_LONGEST_FONT)
@@ -227,7 +224,7 @@ class Breaks:
         return bool(self._raw.FPDFLink_Enumerate(self._page, ctypes.c_int(0), self._raw.FPDF_LINK()))
 
     def _address(self, place: int) -> str:
-        """URI of the link at the character at an index of the text; empty without a link to a URI."""
+        """URI of the link at the character at index `place` of the text; empty without one."""
         if not self._has_links:
             return ""
         left, bottom, right, top = self._box(place)

@@ -80,7 +80,6 @@ def _breaks() -> ModuleType:
 
 
 def _text(name: str, texts: Iterator[bytes]) -> Iterator[_Frame]:
-    """Yield a single frame of several texts, separated by empty lines; nothing if all texts are empty."""
     together = _BETWEEN.join(filter(None, texts))
     if together:
         yield TEXT, name, together
@@ -124,7 +123,7 @@ def _links(pdf: PdfDocument, page: PdfPage) -> Iterator[bytes]:
 
 
 def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
-    """Yield the frames of files that are attached to a place on a page (annotations). `name`: of the page."""
+    """Yield the frames of files that are attached by annotations to a page with this name."""
     from pypdfium2 import PdfAttachment, raw  # noqa: PLC0415 (as above)
 
     for number in range(raw.FPDFPage_GetAnnotCount(page)):
@@ -141,8 +140,8 @@ def _notes(page: PdfPage, name: str) -> Iterator[_Frame]:
 
 
 def _attached(attached: PdfAttachment, name: str) -> Iterator[_Frame]:
-    """Yield the frame of an attached file, of kind WRONG if it is damaged; none if it is empty. `name`: for a file
-    without a name.
+    """Yield the frame of an attached file: of kind WRONG if it is damaged, none if it is empty. `name`: for a file
+    without one.
     """
     from pypdfium2 import PdfiumError, raw  # noqa: PLC0415 (as above)
 
