@@ -139,8 +139,8 @@ def _bottom(source: Input, reading: Reading, on_read: Callable[[int], object] = 
 
 
 def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in the bytes of a reader, and errors; compressions and archives are unpacked at any
-    depth. Raises SourceError if the rest cannot be read, and LimitError.
+    """Yield the texts and values in the bytes of a reader, unpacked at any depth, and errors. Raises SourceError if the
+    rest cannot be read.
     """
     if layer.reading.filters:
         # The first read of a record of a web archive stores its headers, with the media type, in the capture.
@@ -177,9 +177,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
-    """Yield the extents (byte ranges) of an input; only these are taken from `extents`, which continues with those of
-    later inputs.
-    """
+    """Yield the extents (byte ranges) of an input; `extents` continues with those of later inputs."""
     left = source.size or 0
     while left:
         extent = next(extents)
@@ -188,10 +186,8 @@ def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
 
 
 def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in the extents (byte ranges with one or several records) of a web archive, and errors;
-    damage affects only the damaged extent. `extents` are those of one input.
-
-    Raises LimitError; then the other extents of the input are skipped.
+    """Yield the texts and values in the extents (byte ranges) of a web archive, and errors; damage affects only its
+    extent. `extents`: those of one input, skipped at a LimitError.
     """
     for start, size, data in extents:
         layer.budget.count_read(size)
@@ -230,9 +226,8 @@ def _filtered(command: Filter, reader: Buffer, layer: Layer) -> Iterator[Documen
 
 
 def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield members that are definitely plain text together; the texts and values in each other member; and errors.
-
-    Members that `--where` does not select are left out. Raises LimitError.
+    """Yield members that are definitely plain text together, the texts and values in the others, and errors. Leaves out
+    members that `--where` does not select.
     """
     reading = layer.reading
     if reading.where is not None:
@@ -257,9 +252,8 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield members together, all of which must be plain text; nothing if `--where` does not select them.
-
-    If they are more than the limit still allows, yields them one by one up to the limit, and raises LimitError.
+    """Yield members that are plain text together, unless `--where` does not select them. If they exceed the limit,
+    yields them one by one up to the limit, and raises LimitError.
     """
     labels = texts.labels
 
@@ -280,9 +274,7 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in a member of an archive, and errors, also if the member cannot be read. Raises
-    LimitError.
-    """
+    """Yield the texts and values in a member of an archive, and errors, also if the member cannot be read."""
     layer.budget.count_member()
     try:
         inner = layer.inside(member.name, member.capture)
@@ -301,7 +293,7 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _drain(reader: Reader) -> Iterator[SourceError]:
-    """Read to the end, and yield each DamageError on the way; raises other errors of the reader."""
+    """Read to the end, and yield each DamageError on the way."""
     while True:
         try:
             skip(reader, sys.maxsize)

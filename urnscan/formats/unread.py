@@ -201,9 +201,8 @@ _UUENCODE_WITHIN = 400  # bytes
 
 
 def _is_cpio(head: bytes, _: Layer) -> bool | None:
-    """Whether a file that begins with `head` is a cpio archive; None if more bytes are needed.
-
-    As text may begin with its signatures of digits, these need a whole header or bytes that are not text.
+    """Whether a file is a cpio archive; None if more bytes are needed. Signatures of digits, with which text may begin,
+    need a whole header, or bytes that are not text.
     """
     known = begins(head, *_CPIO_SIGNS)
     if not known or not head.isascii():
@@ -212,9 +211,8 @@ def _is_cpio(head: bytes, _: Layer) -> bool | None:
 
 
 def _is_iso(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file is an ISO 9660 or UDF image, by the descriptor after 32 KiB; None: more bytes are needed.
-
-    A shorter `head` is False if it has a byte that is not NUL; with the suffix .iso only if it is not binary.
+    """Whether a file is an ISO 9660 or UDF image, by the descriptor after 32 KiB. None, to read on, if a shorter `head`
+    has only NULs or, with the suffix .iso, is binary.
     """
     if len(head) >= _ISO_WITHIN:
         return head.startswith(_ISO_SIGNS, _ISO_AT)
@@ -236,11 +234,9 @@ def _raw(
     recognise: Recognise | None = None,
     kind: type[SourceError] = SourceError,
 ) -> Archive:
-    """Declare a form that libarchive unpacks by its `formats`. If it is not installed, or without `formats`, the raw
-    bytes are scanned, with an error or note (`kind`).
-
-    `reason`: the message after the name; `{}` becomes the advice on installing libarchive or unpacking. `recognise`:
-    rule; None: a file begins with one of `signs`.
+    """Declare a form that libarchive unpacks by its `formats`. Without libarchive or `formats`, the raw bytes are
+    scanned, with an error or note (`kind`). `reason`: the message after the name, with `{}` for advice; `recognise`:
+    None: by `signs`.
     """
 
     def open_(reader: Reader, layer: Layer) -> Iterator[Document | Member | SourceError]:

@@ -98,12 +98,11 @@ def read_arrow(reader: Reader, layer: Layer, *, is_file: bool) -> Iterator[Value
 
 
 class _Bytes:
-    """Python file for `pyarrow.ipc.MessageReader`, which reads the bytes of a reader front to back."""
+    """Python file over a reader, for `pyarrow.ipc.MessageReader`."""
 
     closed = False
 
     def __init__(self, reader: Reader, layer: Layer, at: int) -> None:
-        """`at`: offset in the file of the next byte of `reader`."""
         self.at = at
         """Offset in the file of the next byte."""
         self.is_short = False
@@ -112,8 +111,8 @@ class _Bytes:
         self._layer = layer
 
     def read(self, count: int) -> memoryview:
-        """Read the next `count` bytes, fewer only at the end. Raises SourceError if `count` is above 1 GiB, unless the
-        bytes can be mapped.
+        """Read the next `count` bytes, fewer only at the end. Raises SourceError for more than 1 GiB, unless the bytes
+        can be mapped.
         """
         if count > _MAPPED and (mapped := self._mapped(count)):
             return mapped
@@ -128,9 +127,7 @@ class _Bytes:
         return memoryview(data)
 
     def _mapped(self, count: int) -> memoryview | None:
-        """Map the next `count` bytes into memory instead of reading; None, and nothing is taken, if the input is not a
-        file or too short.
-        """
+        """Map the next `count` bytes into memory; None, and nothing is taken, if the input is not a file, or too short."""
         path = path_of(self._reader)
         if path is None:
             return None
@@ -146,8 +143,8 @@ class _Bytes:
         """Do nothing: the caller closes the reader."""
 
     def end(self, *, is_file: bool) -> None:
-        """Read to the end, after the last message. Raises SourceError for a missing footer of a file, and for bytes
-        other than NUL after a stream.
+        """Read to the end, after the last message. Raises SourceError for a file without a footer, and for bytes other
+        than NUL after a stream.
         """
         begin, tail, is_blank = self.at, b"", True
         while block := self.read(_BLOCK):
@@ -163,7 +160,7 @@ class _Bytes:
 
 
 class _Messages:
-    """Python file for pyarrow's reader of batches: gives the bytes of the messages, each checked against the limits."""
+    """Python file for pyarrow's reader of batches: the bytes of the messages, each checked against the limits."""
 
     closed = False
 
@@ -178,18 +175,13 @@ class _Messages:
         self._dictionaries: dict[int, int] = {}  # id of a dictionary -> bytes
 
     def schema(self) -> pa.Schema:
-        """Read the schema in the first message; must be called before `read`, which then gives the same message first.
-
-        Raises errors of pyarrow, and SourceError.
-        """
+        """Read the schema in the first message, which `read` then gives again. Must be called before `read`."""
         self._reader = pa.ipc.MessageReader.open_stream(pa.PythonFile(self._bytes, "r"))
         self._next()
         return pa.ipc.read_schema(pa.py_buffer(b"".join(self.parts)))
 
     def read(self, count: int) -> memoryview | bytes:
-        """Return the next bytes, at most `count`, of a single part of a message (its begin, metadata or body); empty at
-        the end. Raises SourceError.
-        """
+        """Return the next bytes, at most `count`, of a single part of a message; empty at the end."""
         if not self.parts:
             self._next()
         if not self.parts:
@@ -203,7 +195,7 @@ class _Messages:
         """Do nothing: the caller closes the reader."""
 
     def _next(self) -> None:
-        """Read the next message into `parts`, which stay empty at the end. Raises SourceError."""
+        """Read the next message into `parts`, which stay empty at the end."""
         try:
             message = self._reader.read_next_message()
             metadata, body = memoryview(message.metadata), memoryview(message.body or b"")
@@ -219,9 +211,7 @@ class _Messages:
 
     def _count(self, kind: str, metadata: bytes, body: memoryview) -> None:
         """Set `rows`, for a batch, to its number of rows. Raises SourceError if an unpacked batch, or all dictionaries
-        together, have more than 1 GiB, and struct.error for a damaged message.
-
-        `kind`: of the message, by pyarrow; `metadata`: a Message (Message.fbs), whose offsets pyarrow has verified.
+        together, have more than 1 GiB. `metadata`: a Message (Message.fbs) that pyarrow has verified.
         """
         if kind not in ("dictionary", "record batch"):
             return
@@ -245,16 +235,13 @@ class _Messages:
 
 
 def _table(data: bytes, at: int) -> int:
-    """Index in `data`, the bytes of a flatbuffer, of the table to which the four bytes at index `at` refer. Raises
-    struct.error if `data` is too short.
-    """
+    """Index in a flatbuffer of the table to which the four bytes at index `at` refer."""
     return at + int(struct.unpack_from("<I", data, at)[0])
 
 
 def _field(data: bytes, table: int, number: int) -> int:
-    """Index in `data`, the bytes of a flatbuffer, of a field of a table: of its value, or of the reference to a string,
-    vector or table (which `_table` follows); 0 without the field. `table`: index of the table in `data`; `number`: of
-    the field, from 0. Raises struct.error if an offset leads outside of `data`.
+    """Index in a flatbuffer of a field of the table at index `table`: of its value, or of the reference to its value,
+    which `_table` follows; 0 without the field. `number`: of the field, from 0.
     """
     vtable = table - struct.unpack_from("<i", data, table)[0]
     size = struct.unpack_from("<H", data, vtable)[0]
@@ -263,16 +250,14 @@ def _field(data: bytes, table: int, number: int) -> int:
 
 
 def _number(data: bytes, table: int, number: int) -> int:
-    """Value of a signed field of 64 bits of a table in a flatbuffer; 0 without the field. `table`: offset of the table;
-    `number`: of the field, from 0. Raises struct.error if `data` is too short.
-    """
+    """Value of a signed field of 64 bits of the table at index `table` in a flatbuffer; 0 without the field."""
     at = _field(data, table, number)
     return int(struct.unpack_from("<q", data, at)[0]) if at else 0
 
 
 def _unfolded(metadata: bytes, batch: int, body: memoryview) -> int:
-    """Number of unpacked bytes of a compressed batch; 0 for a batch that is not compressed. `metadata`, `body`: of its
-    message; `batch`: offset of its RecordBatch in `metadata`.
+    """Number of unpacked bytes of a compressed batch; 0 if it is not compressed. `metadata`, `body`: of its message;
+    `batch`: index of its RecordBatch in `metadata`.
     """
     # Each buffer of a compressed batch begins with its unpacked size, or with -1 if the buffer is not compressed.
     if not _field(metadata, batch, 3):

@@ -72,8 +72,8 @@ class UsualLines:
         return end - at, ([*filter(None, values)], lambda index: place(int(filled[index])))
 
     def _place(self, first: int) -> Place:
-        """Function from an index in `_values` to the place `line/name`; `first`: number in places of the first decoded
-        line (`_starts[0]`).
+        """Function from an index in `_values` to the place `line/name`. `first`: number in places of the first decoded
+        line.
         """
         names = self._names
 
@@ -87,10 +87,9 @@ class UsualLines:
         return place
 
     def _spread(self, columns: Iterable[Sequence[Any]], unusual: Iterable[int]) -> None:
-        """Store the values of the decoded lines, with arrays replaced by their elements, and the unusual lines.
-
-        `columns`: for each name its values in all lines; `unusual`: indices of unusual lines, to which lines are added
-        with an object, or an array more than three deep, in a column.
+        """Store the values of the decoded lines, with arrays replaced by their elements, and the unusual lines: those
+        in `unusual`, and those with an object, or an array more than three deep, in a column. `columns`: for each name
+        its values in all lines.
         """
         cells = [*itertools.chain.from_iterable(zip(*columns, strict=True))]
         self._offsets = np.arange(0, len(cells) + 1, len(self._names))
@@ -110,8 +109,8 @@ class UsualLines:
         self._unusual = sorted(unusual)
 
     def _look(self, buffer: Buffer) -> None:
-        """Decode the next whole lines in the memory of `buffer` (at most 256 KiB), and find the unusual lines; the
-        position does not move.
+        """Decode the next whole lines in the memory of `buffer` (at most 256 KiB) without taking them, and find the
+        unusual lines.
         """
         end = buffer.data.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
         block = buffer.data[buffer.at : end]
@@ -136,10 +135,8 @@ class UsualLines:
 
 
 def _in_cells(place: Place, are_arrays: list[bool], offsets: npt.NDArray[np.int64]) -> Place:
-    """Function from the index of a value to its place, after arrays were replaced by their elements.
-
-    `place`: that function before; `are_arrays`: for each old value, whether it was an array; `offsets`: for each old
-    value, the new index of its first element or, if it was no array, of itself.
+    """Function from the index of a value to its place, after arrays were replaced by their elements. `place`: that
+    function before; `offsets`: for each old value its new index, or that of its first element.
     """
     of_element = in_lists(place, offsets)
 

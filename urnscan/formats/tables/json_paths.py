@@ -48,7 +48,7 @@ def _strings(record: object, column: str, present: set[str]) -> Iterator[tuple[s
 
 def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, place: str) -> Iterator[_Part]:
     """Yield (element, rest of the path, its place) for the elements of an array, or the members of an object, to which
-    `path` may lead. `path`: rest of the dotted path in `value` ("": all of it); `place`: the place of `value`.
+    `path` may lead ("": to all). `place`: of `value`.
     """
     if isinstance(value, list):
         for at, element in enumerate(value):
@@ -63,9 +63,8 @@ def _inside(value: list[object] | tuple[tuple[str, object], ...], path: str, pla
 
 @functools.lru_cache
 def _ways(path: str) -> dict[str, str]:
-    """Map each possible first name of a path to the rest of the path, as a name may contain dots.
-
-    `_ways("a.b")` -> `{"a": "b", "a.b": ""}`
+    """Map each possible first name of a path to the rest, as a name may contain dots: `_ways("a.b")` -> `{"a": "b",
+    "a.b": ""}`.
     """
     ends = [at for at, character in enumerate(path) if character == "."] + [len(path)]
     return {path[:end]: path[end + 1 :] for end in ends}

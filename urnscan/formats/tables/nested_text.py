@@ -95,8 +95,8 @@ def read_column(array: pa.Array, name: str, tails: Tails, row: int, layer: Layer
 
 
 def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
-    """The type at the dotted path `tail` in a column of the type `kind` ("": `kind` itself), through lists; a map has
-    the parts `key` and `value`. None if the path does not exist.
+    """The type at the dotted path `tail` in a column of the type `kind`, through lists; None if there is none. A map
+    has the parts `key` and `value`.
     """
     if not tail:
         return kind
@@ -111,10 +111,8 @@ def _find(kind: pa.DataType, tail: str) -> pa.DataType | None:
 
 
 def _texts(kind: pa.DataType, depth: int = 0, *, is_read: bool = True) -> Iterator[bool]:
-    """Yield, for each type of text or bytes in the type `kind`, whether its values are read: not in a union and other
-    rare types, and not at a depth of more than 100.
-
-    `depth`: levels around `kind` in its column; `is_read`: whether the levels around it are read.
+    """Yield, for each type of text or bytes in `kind`, whether its values are read: not in unions and other rare types,
+    and not more than 100 levels deep. `depth`, `is_read`: of the levels around `kind`.
     """
     kind = _storage(kind)
     is_dictionary = pa.types.is_dictionary(kind)
@@ -185,9 +183,8 @@ def _in_field(place: Place, name: str) -> Place:
 
 
 def _as_list(array: pa.Array) -> pa.Array:
-    """Return an array of lists unchanged, and an array of maps as lists of structs with the fields `key` and `value`.
-
-    Raises an error of pyarrow for invalid offsets.
+    """Convert an array of maps to lists of structs (`key`, `value`); lists stay lists. Raises an error of pyarrow for
+    invalid offsets.
     """
     kind = array.type
     if pa.types.is_fixed_size_list(kind):
@@ -206,10 +203,8 @@ def _as_list(array: pa.Array) -> pa.Array:
 
 
 def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Yield (index in `array` of the first value, binary array) for parts of an array of text or of a dictionary of
-    texts. A part has at most 8 MiB, or is a single longer value.
-
-    Parts without bytes are left out. Raises an exception in `FAILED`.
+    """Split an array of texts, or of a dictionary of texts, into binary arrays of at most 8 MiB, or of a single longer
+    value, each with the index of its first value. Those without bytes are left out.
     """
     dictionary, sizes = None, np.empty(0, np.int64)
     if pa.types.is_dictionary(array.type):
@@ -229,11 +224,8 @@ def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
 def _pieces_of_rows(
     array: pa.Array, dictionary: pa.Array | None, sizes: npt.NDArray[np.int64]
 ) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """Yield (index in `array` of the first value, binary array) for parts of at most 8 MiB, or a single longer value.
-    Parts without bytes are left out. Raises an exception in `FAILED`.
-
-    `array`: 1 to 2**20 values as bytes or, with a `dictionary`, indices in it; `sizes`: bytes of each value of the
-    dictionary.
+    """As `_pieces`, for 1 to 2**20 values as bytes or, with a `dictionary`, indices in it. `sizes`: bytes of each value
+    of the dictionary.
     """
     if dictionary is None:
         lengths = _sizes(array)
@@ -284,7 +276,6 @@ def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def _present(array: pa.Array) -> npt.NDArray[np.int64]:
-    """1 for each element of an array; 0 for null."""
     return _integers(array.is_valid())
 
 

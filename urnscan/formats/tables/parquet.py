@@ -79,7 +79,7 @@ class _ReadError(Exception):
 
 
 class _Unread:
-    """File for pyarrow with a size, but without bytes: `read` raises _ReadError, so that only the metadata is checked."""
+    """File for pyarrow without bytes: `read` raises _ReadError, so that only the metadata is checked."""
 
     closed = False
 
@@ -101,9 +101,7 @@ class _Unread:
 
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
-        """`counts`: whether bytes of the file are counted in the budget; False if reading them into memory has counted
-        them. Raises errors of pyarrow, and SourceError for an encrypted file.
-        """
+        """`counts`: False if the bytes of the file are already counted in the budget."""
         self._source = source
         self._layer = layer
         self._counts = counts
@@ -175,8 +173,8 @@ class _Parquet:
             row += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
-        """Bytes of the longest value in the dictionary of a text column in a row group, both read from the file.
-        `group`: number of the row group; `name`: dotted path of the column.
+        """Bytes of the longest value in the dictionary of a text column in a row group. `name`: dotted path of the
+        column.
         """
         file = self._open(self._source, [name])
         batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
@@ -184,7 +182,6 @@ class _Parquet:
         return pc.max(pc.binary_length(as_bytes(dictionary))).as_py() or 0
 
     def _try_metadata(self, group: int) -> None:
-        """Check the metadata of a row group (number `group`), without its data. Raises errors of pyarrow for damage."""
         # Without this check, damaged metadata could end the process by an exception in C++.
         with contextlib.suppress(_ReadError):
             next(self._unread.iter_batches(1, row_groups=[group], columns=self._columns, use_threads=False), None)
@@ -202,8 +199,8 @@ class _Parquet:
         )
 
     def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Unpacked size in bytes, by its header, of the dictionary page at the beginning of a column chunk; 0 without a
-        dictionary page. `chunk`: the metadata of the chunk.
+        """Unpacked bytes, by its header, of the dictionary page at the beginning of a column chunk; 0 without one.
+        `chunk`: the metadata of the chunk.
         """
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:

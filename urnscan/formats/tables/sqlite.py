@@ -86,7 +86,7 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
 
 
 def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
-    """Yield an error if the write-ahead log next to the database `path` is not empty, as its changes are not read."""
+    """Yield an error if the write-ahead log next to the database is not empty, as its changes are not read."""
     with contextlib.suppress(OSError):
         # To read the changes, SQLite would have to write into the folder.
         if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
@@ -109,9 +109,7 @@ def _quoted(name: str) -> str:
 
 class _Database:
     def __init__(self, database: sqlite3.Connection, layer: Layer, size: int, *, counts: bool) -> None:
-        """`size`: bytes of the database. `counts`: whether bytes are counted in the budget; False if reading them into
-        memory has counted them.
-        """
+        """`size`: bytes of the database. `counts`: False if they are already counted in the budget."""
         self._database = database
         self._layer = layer
         self._size = self._left = size
@@ -149,9 +147,7 @@ class _Database:
             yield no_column(self._layer, list(named), there)
 
     def _tables(self) -> Iterator[_Table | SourceError]:
-        """Yield the tables to read (not virtual, not `sqlite_…`), and an error for each whose columns cannot be listed.
-        Raises an exception in `_FAILED` if the tables cannot be listed.
-        """
+        """Yield the tables to read (not virtual, not `sqlite_…`), and an error for each whose columns cannot be listed."""
         # In a hostile file a name may be a number.
         query = (
             "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table'"
@@ -174,9 +170,7 @@ class _Database:
                 yield self._failed(name, error)
 
     def _has_row_id(self, table: str, row_id: str) -> bool:
-        """Whether the rows of a table have an id with the name `row_id`; False for a table WITHOUT ROWID. Precondition:
-        the table has no column with this name.
-        """
+        # Precondition: the table has no column with this name.
         try:
             self._database.execute(f"SELECT {row_id} FROM {_quoted(table)} NOT INDEXED LIMIT 0")  # noqa: S608 (quoted)
         except sqlite3.OperationalError:
@@ -206,11 +200,9 @@ class _Database:
             yield values, functools.partial(_place, in_place(table.name), numbers, names, filled)
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
-        """Yield groups of at most 256 rows of a table, and errors. A row is a tuple of its row id (or None) and the
-        values of `columns`.
-
-        A row with a value of more than 64 MiB is left out, with an error; in a table without row ids it ends the rows,
-        as damage does.
+        """Yield groups of at most 256 rows of a table, each row with its row id (or None) and the values of `columns`,
+        and errors. A row with a value of more than 64 MiB is left out; in a table without row ids it ends the rows, as
+        damage does.
         """
         number = table.row_id or "NULL"
         # NOT INDEXED: an index of an expression would run code, and a covering index has another order of rows.
@@ -256,8 +248,8 @@ class _Database:
         yield from failures.rest()
 
     def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of a query in groups of at most `at_once`. Raises an exception in `_FAILED`, such as
-        sqlite3.DataError for a row or value of more than 64 MiB, or of more than 256 KiB if `at_once` is above 1.
+        """Yield the rows of a query in groups of at most `at_once`. Raises sqlite3.DataError for a row or value of more
+        than 64 MiB, or of more than 256 KiB if `at_once` is above 1.
         """
         # The query may be long, and its execution reads the first row. A group is in memory, so long rows fail in a group.
         self._limit(LONGEST)
@@ -270,9 +262,7 @@ class _Database:
         self._database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, byte_count)
 
     def _next_id(self, table: _Table, last: int | None) -> int | None:
-        """Smallest row id above `last` (None: of all rows). None if there is none, if it cannot be read, or if the
-        table has no row ids.
-        """
+        """Smallest row id above `last` (None: of all rows); None if there is none, or if it cannot be read."""
         if table.row_id is None:
             return None
         where = "" if last is None else f"WHERE {table.row_id} > {last:d}"
@@ -284,8 +274,8 @@ class _Database:
         return int(number) if isinstance(number, int) and (last is None or number > last) else None
 
     def _took(self, rows: int, byte_count: int) -> bool:
-        """Count rows, and the `byte_count` bytes of their values, as read. False if the file is too small for the
-        number of all rows so far: it is then damaged.
+        """Count rows and the bytes of their values as read. False if the file is too small for all rows so far, and so
+        damaged.
         """
         self._rows += rows
         if self._counts:
@@ -296,10 +286,8 @@ class _Database:
 
 
 def _place(table: str, numbers: Sequence[object], columns: list[str], filled: list[int], index: int) -> str:
-    """Place `table/row/column` of the value number `index` in a group of rows.
-
-    `numbers`: number of each row; `columns`: names, the first of them for the row id; `filled`: for each value the
-    number of its cell, counted row by row from 0.
+    """Place `table/row/column` of the value number `index` in a group of rows. `columns`: names, the first for the row
+    id; `filled`: for each value the number of its cell, counted row by row.
     """
     row, column = divmod(filled[index], len(columns))
     return f"{table}/{numbers[row]}/{columns[column]}"
@@ -310,8 +298,7 @@ def _text(name: bytes) -> str:
 
 
 def _is_damaged(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file with a suffix of SQLite, but without its signature, is a damaged database: with .sqlite or
-    .sqlite3 if it is binary, with .db or .db3 if its bytes 21 to 23 are those of a database. None: more bytes are
+    """Whether a file with a suffix of SQLite, but without its signature, is a damaged database. None if more bytes are
     needed.
     """
     if not layer.file_name.lower().endswith(_SHARED_SUFFIXES):

@@ -134,9 +134,7 @@ _Record = TypeVar("_Record", Value, Row)
 
 
 class _Text:
-    """A text with records (JSON, CSV or TSV), converted to UTF-8. `values` reads the records with a function of the
-    format, and yields an error for damage, after which it reads on.
-    """
+    """A text with records (JSON, CSV or TSV), converted to UTF-8, which is read on after damage."""
 
     def __init__(self, reader: Reader, layer: Layer, what: str) -> None:
         """`what`: word for a record in messages: "record" or "row"."""
@@ -154,20 +152,19 @@ class _Text:
         named: Callable[[_Record, int], PlacedValues],
         several: Callable[[int], tuple[int, PlacedValues | None]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
-        """Yield the values of all records as `Values`, and errors. After damage, which is yielded as an error, reading
-        goes on. Raises SourceError if the rest cannot be read, and LimitError.
+        """Yield the values of all records as `Values`, and errors for damage, after which reading goes on. Raises
+        SourceError if the rest cannot be read.
 
-        `read` yields the records in the buffer. `named` returns the values of a record, also of a row with a fault, and
-        their places, given the record and its number, from 0. `several`, given the number of the next record, may take
-        further records from the buffer at once; it returns how many it took, and their values. It is called after each
-        whole record, again and again until it returns (0, None).
+        `read` yields the records in the buffer. `named` returns the values of a record and their places, given its
+        number from 0. `several`, given the number of the next record, may take further records from the buffer; it
+        returns how many, and their values, and is called after each whole record until it returns (0, None).
         """
         yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Yield an error with the number of damaged records after the first ten, if any; called after the last record.
-        Raises `buffer.error`, if there is one.
+        """Yield an error about the damaged records that were not reported singly, if any, and raise `buffer.error`, if
+        any. To be called after the last record.
         """
         yield from self.failures.rest()
         if self.buffer.error is not None:
@@ -228,11 +225,8 @@ def _json_reader(buffer: Buffer, layer: Layer) -> ValueLines | JsonValues:
 
 
 def _bytes(value: str, around: bytes) -> bytes:
-    """UTF-8 of a string from a decoded record, in which bytes that are not UTF-8 are surrogate escapes. `around`: the
-    bytes of the record.
-
-    If the record is not UTF-8, a surrogate escape becomes the byte that it represents. Other surrogates, which come
-    from JSON escapes, become U+FFFD.
+    """UTF-8 of a string from a decoded record, whose bytes are `around`. If these are not UTF-8, surrogate escapes
+    become bytes again; other surrogates become U+FFFD.
     """
     try:
         return value.encode()

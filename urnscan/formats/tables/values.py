@@ -149,7 +149,7 @@ def in_place(name: str) -> str:
 
 
 def _escaped(surrogate: re.Match[str]) -> str:
-    r"""Escape a surrogate: a surrogate escape as its byte (`\xff`), another as its code (`\ud800`)."""
+    # A surrogate escape represents a byte.
     code = ord(surrogate[0])
     return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
 
