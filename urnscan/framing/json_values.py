@@ -134,8 +134,8 @@ class JsonValues:
                     return
 
     def _enter(self, buffer: Buffer) -> bool:
-        """Move to the next value. If an array or page (object around an array of records) is next, move into the array:
-        `_around` becomes the number of brackets around its values. False at the end of the text or at an error.
+        """Move to the next value, also into an array or a page (object around an array of records): `_around` becomes
+        the number of brackets around it. False at the end of the text or at an error.
         """
         if not buffer.pass_over(_GAPS):
             return False
@@ -150,8 +150,8 @@ class JsonValues:
         return True
 
     def _enter_object(self, buffer: Buffer, wraps: Wraps) -> None:
-        """Move to the first value of the array in the next object, if `wraps` finds an array of records: `_around`
-        becomes the number of brackets around the values. Else stay. The next byte must be `{`.
+        """Move into the array of records in the next object, if `wraps` finds one: `_around` becomes the number of
+        brackets around its values. The next byte must be `{`.
         """
         goes_on = buffer.has(HEAD)
         head = buffer.data[buffer.at : buffer.at + HEAD]
@@ -166,8 +166,8 @@ class JsonValues:
             self._around = 1 + array[1]
 
     def _find_again(self, buffer: Buffer) -> Iterator[Damaged]:
-        """Move to the next value or page (object around an array of records) after lost bytes, or to the end of the
-        text if none is found. Yields a `Damaged` for the bytes before it.
+        """Move to the next value or page after lost bytes, or to the end of the text, and yield a `Damaged` for the
+        bytes before.
         """
         offset = buffer.offset
         marks = _marks(self._page, self._joint)
@@ -181,8 +181,8 @@ class JsonValues:
             self._around = 0
 
     def _begun_at(self, mark: re.Match[bytes]) -> int:
-        """Index at which the page or value begins whose beginning `mark`, a match of `_marks`, shows: an index in the
-        bytes in which `mark` was found. A page ends the array: `_around` becomes 0.
+        """Index at which the page or value begins whose beginning `mark`, a match of `_marks`, shows. A page ends the
+        array: `_around` becomes 0.
         """
         if self._page and mark[0] == b"\n" + self._page:
             self._around = 0
@@ -190,11 +190,8 @@ class JsonValues:
         return mark.end() - 1
 
     def _pass_around(self, buffer: Buffer) -> bool:
-        """Take the rest of the objects around an array, after its bracket, up to their last closing bracket: `_around`
-        becomes 0.
-
-        False if another page comes before it (takes the bytes before the page; `_around` becomes 0), or if the text
-        ends before it (takes all bytes; `_around` stays above 0).
+        """Take the rest of the objects around an array, after its bracket: `_around` becomes 0. False if another page
+        comes first (`_around` becomes 0, too), or the end of the text (`_around` stays above 0).
         """
         brackets = _Brackets(self._around)
         pages = _marks(self._page, None)
@@ -219,8 +216,8 @@ class JsonValues:
         return False
 
     def _values(self, buffer: Buffer) -> Iterator[Value | Damaged]:
-        """Yield the values in an array (`_around` is not 0) up to its end, and take its bracket; outside of an array,
-        those up to the next array, whose bracket is not taken. A page inside of an array ends it: `_around` becomes 0.
+        """Yield the values in an array (`_around` is not 0), and take its bracket; outside of an array, those up to the
+        next array. A page inside of an array ends it: `_around` becomes 0.
         """
         decode = self._decoder.raw_decode
         leaving = "]" if self._around else "["
@@ -263,16 +260,15 @@ class JsonValues:
                     return
 
     def _is_page(self, text: str, end: int, at: int) -> bool:
-        """Whether a page begins at the index `at`, although the array has not ended: a line begins like the first page,
-        without a comma before it. `text[end:at]` is the gap (white space and commas) after the last value.
+        """Whether a page begins at `at`, although the array has not ended: a line begins like the first page, without a
+        comma before. `text[end:at]` is the gap after the last value.
         """
         page = self._page.decode("utf-8", "surrogateescape")
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
     def _learn(self, gap: str, *, last: bool) -> None:
-        """Store whether line ends separate values: if so, after a damaged value the next is searched for after LF.
-
-        `gap`: text before a value, and its first character; `last`: whether a value precedes the gap.
+        """Store whether line ends separate values: then, after damage, the next is searched for after LF. `gap`: text
+        before a value, and its first character; `last`: whether a value precedes it.
         """
         line_end = gap.rfind("\n")
         if line_end >= 0:
@@ -282,8 +278,7 @@ class JsonValues:
 
     def _one(self, buffer: Buffer) -> Value | Damaged:
         """Take the next value; a `Damaged` if it is damaged or has more than 64 MiB. Its end is found by brackets or,
-        after damage, by the mark of the next value (a line end and the byte with which values begin). If neither is
-        found, takes the rest of the text, and sets `_lost`.
+        after damage, by the next value after a line end. Without either, takes the rest of the text, and sets `_lost`.
         """
         offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
@@ -336,16 +331,14 @@ class JsonValues:
 @functools.lru_cache(maxsize=4)
 def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
     """Pattern for the beginning of a page or value after a line end; None if both are unknown. `page`: first bytes of a
-    page, or empty; `joint`: LF, the white space after it and the first byte of a value, or empty or None.
+    page; `joint`: LF, the white space after it and the first byte of a value.
     """
     known = b"|".join(re.escape(mark) for mark in (page and b"\n" + page, joint) if mark)
     return re.compile(known) if known else None
 
 
 class _Brackets:
-    """Counter of brackets outside of strings, up to the end of a value, where `ended` becomes True. The value may come
-    in several parts.
-    """
+    """Counter of brackets outside of strings, up to the end of a value, where `ended` becomes True."""
 
     def __init__(self, depth: int = 0) -> None:
         """`depth`: number of brackets that are open at the beginning."""
@@ -372,8 +365,8 @@ class _Brackets:
 
 
 def _length(buffer: Buffer, brackets: _Brackets) -> int:
-    """Number of bytes of the next value; 0 if its array, object or string does not end; any number above 64 MiB if it
-    is longer. Takes nothing. `brackets`: a new counter, whose `ended` then shows whether the end was found.
+    """Number of bytes of the next value, which is not taken; 0 if its array, object or string does not end; any number
+    above 64 MiB if it is longer. `brackets`: a new counter; its `ended` then shows whether the end was found.
     """
     if buffer.data[buffer.at] not in b'"[{':
         brackets.ended = True

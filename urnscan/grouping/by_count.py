@@ -40,8 +40,8 @@ def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[
 
 
 def _frequencies(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """FREQUENCIES rows (URN and count) of GROUPED rows whose `urn` is a key of `by_count`: `urn:`, 18 digits of 10**18
-    - count, and the URN without `urn:`.
+    """FREQUENCIES rows of GROUPED rows whose `urn` is a key of `by_count`: `urn:`, 18 digits of 10**18 - count, and the
+    URN without `urn:`.
     """
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     number = pc.utf8_slice_codeunits(rows.column("urn"), len(_SCHEME), _HEAD).cast(pa.int64())

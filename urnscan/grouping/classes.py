@@ -148,7 +148,6 @@ def take_rows(rows: pa.RecordBatch, order: RowNumbers) -> pa.RecordBatch:
 
 
 def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """SINGLE rows as PARTIAL rows, each with the count 1; PARTIAL rows unchanged."""
     if rows.schema.equals(PARTIAL):
         return rows
     ones = number_array(np.ones(rows.num_rows, np.int64))
@@ -159,7 +158,7 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 class _RowCounts(NamedTuple):
     """The columns of numbers of PARTIAL rows (sums of occurrences of a spelling), in the order of the inputs. A source
-    is an input, by its number.
+    is the number of an input.
     """
 
     order: RowNumbers
@@ -173,9 +172,7 @@ class _RowCounts(NamedTuple):
 
 
 class _SpellingSums(NamedTuple):
-    """Columns with an element for each spelling, sorted by URN and text: sums of its rows, and values of its class (the
-    spellings with the same URN).
-    """
+    """Columns with an element for each spelling, sorted by URN and text: sums of its rows, and values of its class."""
 
     spellings: RowNumbers
     """Index in `_RowCounts.order` of the first row of the spelling."""
@@ -189,8 +186,8 @@ class _SpellingSums(NamedTuple):
 
 
 def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
-    """Add up the rows of each spelling. `urns` and `texts`, the two parts of the name of a spelling, are in the order
-    `rows.order`; the columns of `rows` are in the order of the inputs.
+    """Add up the rows of each spelling. `urns` and `texts` are in the order `rows.order`, the columns of `rows` in that
+    of the inputs.
     """
     total = len(rows.order)
     sums = _SpellingSums(
@@ -207,11 +204,9 @@ def _sums(rows: _RowCounts, urns: Column, texts: Column) -> _SpellingSums:
 
 @compiled
 def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums, heads: RowNumbers) -> int:
-    """Add up rows in `sums`, and return the number of spellings. `urns` and `texts` are in the order `rows.order`.
-    Precondition: `sums` has an element for each row, `first_rows` are -1, counts and sources in it 0.
-
-    `heads` is working memory. It gets the number of the first spelling of the class, in `heads[0]` for each spelling,
-    in `heads[1]` for each row.
+    """Add up rows in `sums`, and return the number of spellings. `urns` and `texts` are in the order `rows.order`;
+    `sums` has an element for each row, -1 in `first_rows`, and 0 in counts and sources; `heads` is working memory, with
+    two elements for each row.
     """
     order, row_counts, sources, first_source, last_source = rows
     spellings, counts, class_sources, first_rows, last_sources = sums
@@ -245,7 +240,7 @@ def _add_rows(rows: _RowCounts, urns: Column, texts: Column, sums: _SpellingSums
 
 @inlined
 def _same_as_previous(row: int, strings: Column) -> bool:
-    """Whether the string of a row is equal to the string of the previous row. `row` is at least 1."""
+    # Precondition: `row` is at least 1.
     data, offsets = strings
     return same(data, offsets[row], offsets[row + 1], data, offsets[row - 1], offsets[row])
 
@@ -253,11 +248,9 @@ def _same_as_previous(row: int, strings: Column) -> bool:
 def _rank_spellings(
     bounds: Integers, counts: Integers, names: tuple[Column, Column]
 ) -> tuple[RowNumbers, RowNumbers, Offsets]:
-    """Sort the spellings of each class by count, the highest first, then by text. `bounds`: the first row of each
-    class, and the number of rows; `counts`: occurrences of each row; `names`: the columns of URNs and texts.
-
-    Returns the row numbers of the sorted spellings; the indices, in these numbers, of the spellings to list, up to 100
-    for each class; and the offsets of the list of each class.
+    """Sort the spellings of each class by count, the highest first, then by text. Returns their row numbers in this
+    order; the indices, in these numbers, of up to 100 spellings to list for each class; and the offsets of these lists.
+    `bounds`: the first row of each class, and the number of rows; `names`: the columns of URNs and texts.
     """
     sorting = Sorting.of(bounds[-1])
     listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)
@@ -300,9 +293,8 @@ def _rank(
 
 
 def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
-    """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty.
-
-    Raises FatalError if they have 2 GiB or more.
+    """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty. Raises FatalError for
+    2 GiB or more.
     """
     data, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
     size = _copy_spellings(urns, texts, read_only(rows), data, offsets)
@@ -313,8 +305,8 @@ def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
 
 @compiled
 def _copy_spellings(urns: Column, texts: Column, rows: RowNumbers, data: ByteArray, offsets: Offsets) -> int:
-    """Write the spellings of `rows` (the text, or the URN if the text is empty) to `data`, which must have room, and
-    their ends to `offsets`, after its first element, which must be 0. Returns the sum of their bytes.
+    """Write the spellings of `rows`, as in `_spelling_texts`, to `data`, which must have room, and their ends to
+    `offsets`, whose first element must be 0. Returns the number of bytes.
     """
     (urn, urn_offsets), (text, text_offsets) = urns, texts
     at = 0

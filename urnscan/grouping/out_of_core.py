@@ -149,8 +149,8 @@ class Grouping:
                 chunk.close()
 
     def _split_rows(self, most_ranges: int) -> None:
-        """Have threads split the pending rows by ranges of keys. If `ranges` is None, first choose about `most_ranges`
-        ranges from these rows.
+        """Have threads split the pending rows by ranges of keys; first choose about `most_ranges` ranges, if there are
+        none yet.
         """
         rows, self._pending_rows, self._pending_bytes = self._pending_rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
@@ -169,8 +169,8 @@ class Grouping:
             self._make_room()
 
     def _make_room(self) -> None:
-        """Add up the rows in memory, if that makes a sample of them less than half as large. Then spill them all, if
-        they still fill more than three quarters of `memory`.
+        """Add up the rows in memory, if a sample of them becomes less than half as large. Then spill them all, if they
+        still fill more than three quarters of `memory`.
         """
         ranges = self.ranges or Ranges()
         spilled = [chunk for chunk in self._chunks if isinstance(chunk, _ChunkOnDisk)]
@@ -195,8 +195,8 @@ class Grouping:
         self._try_past = min(max(self.memory // 8, 2 * self._in_memory), self.memory // 4 * 3)
 
     def _nested(self, chunks: Sequence[_Chunk | _ChunkOnDisk], span: _Span) -> Grouping:
-        """Return a grouping, with narrower ranges and a quarter of the memory, to which the rows of `span` (a single
-        large range of keys) were added.
+        """Return a grouping of the rows of `span`, a single large range, with narrower ranges and a quarter of the
+        memory.
         """
         ranges = _choose_ranges(_rows_of(chunks, span), _count(chunks, span), _RANGES)
         nested = Grouping(self.memory // 4, self.pool, self.spill_folder, ranges)
@@ -205,8 +205,8 @@ class Grouping:
         return nested
 
     def _added(self, chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges, span: _Span) -> pa.RecordBatch:
-        """The rows of the ranges of `span` (the first range, and the one after the last), added up to a row for each
-        spelling, by canonical form, then by text. `ranges`: the ranges by which `chunks` were split.
+        """The rows of `span`, added up to a row for each spelling, by canonical form, then by text. `ranges`: those by
+        which `chunks` were split.
         """
         shared = ranges.shared(*span)
         batches: list[pa.RecordBatch] = []
@@ -250,7 +250,7 @@ class _ChunkOnDisk:
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
         """Write the rows of the chunks to a file in the folder, range by range. `ranges`: those by which the chunks
-        were split. Raises FatalError if the disk fails.
+        were split.
         """
         self.byte_count = _range_bytes(chunks, ranges)
         self._counts = np.array([sum(chunk.count((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
@@ -268,9 +268,6 @@ class _ChunkOnDisk:
         return int(self._counts[slice(*span)].sum())
 
     def rows(self, span: _Span) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in the ranges of `span` (the first range, and the one after the last). Raises FatalError if
-        the disk fails.
-        """
         return self._on_disk.batches(*self._first[[*span]].tolist())
 
     def close(self) -> None:
@@ -282,15 +279,12 @@ def _count(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> int:
 
 
 def _rows_of(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in the ranges of `span` (the first range, and the one after the last), chunk by chunk. Raises
-    FatalError if the disk fails.
-    """
     for chunk in chunks:
         yield from chunk.rows(span)
 
 
 def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> Ranges:
-    """Choose about `most` ranges from a sample of the keys in `batches`; `rows`: number of all rows."""
+    """Choose about `most` ranges from a sample of the keys in `batches`, which have `rows` rows in all."""
     every = rows // _SAMPLE + 1
     keys = [key for batch in batches for key in sample(*byte_strings(batch.column("urn")), every)]
     return choose_ranges(keys, most)
@@ -301,10 +295,8 @@ def _range_bytes(chunks: Sequence[_Chunk | _ChunkOnDisk], ranges: Ranges) -> Int
 
 
 def _spans(byte_counts: Integers, most: int) -> Iterator[_Span]:
-    """Yield spans (the first range, and the one after the last) of consecutive ranges with at most `most` bytes of
-    rows, or of a single range with more; spans without rows are left out.
-
-    `byte_counts`: bytes of the rows of each range.
+    """Yield spans of consecutive ranges with at most `most` bytes of rows, or of a single larger range; none without
+    rows. `byte_counts`: of each range.
     """
     ends = np.cumsum(byte_counts)
     first = 0
@@ -317,7 +309,7 @@ def _spans(byte_counts: Integers, most: int) -> Iterator[_Span]:
 
 
 def _packed(batches: Iterable[pa.RecordBatch], byte_count: int) -> Iterator[list[pa.RecordBatch]]:
-    """Yield lists of consecutive batches. All lists except the last have at least `byte_count` bytes in total."""
+    """Yield lists of consecutive batches, all except the last with at least `byte_count` bytes."""
     pack: list[pa.RecordBatch] = []
     pack_bytes = 0
     for rows in batches:

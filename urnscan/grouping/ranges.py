@@ -65,10 +65,8 @@ class Ranges:
     @cached_property
     def _words(self) -> tuple[Words, Integers]:
         """Two tables with a row for each word number d (a word: 8 bytes of a bound as a number), a column for each
-        bound: the words of the bounds, padded with NUL; and the ends of runs.
-
-        A run consists of consecutive bounds that are equal up to word d, inclusive. Its end is the number of the first
-        bound after it.
+        bound: the words, padded with NUL; and the number of the first later bound that differs in word d or an earlier
+        word.
         """
         words = max((len(bound) for bound in self.bounds), default=0) // 8 + 1
         padded = b"".join(bound.ljust(8 * words, b"\0") for bound in self.bounds)
@@ -109,9 +107,8 @@ def choose_ranges(keys: Sequence[bytes], most: int) -> Ranges:
 
 @compiled
 def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, begins: Integers) -> None:
-    """Write the number of the range of each key to `numbers`, and to `begins`, which must be 0, how many keys are in
-    earlier ranges than each; its last element is the number of keys. `bounds`, `ends`: words of the bounds, and ends of
-    runs (`Ranges._words`).
+    """Write the number of the range of each key to `numbers`, and the number of keys before each range, and of all
+    keys, to `begins`, which must be 0. `bounds`, `ends`: the tables of `Ranges._words`.
     """
     data, offsets = keys
     for row in range(len(numbers)):
@@ -124,8 +121,8 @@ def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, be
 
 @compiled
 def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> None:
-    """Write the row numbers to `rows`, range by range; rows of a range keep their order. `numbers`: range of each row.
-    `offsets` has the index in `rows` at which each range begins, and is changed: to where it ends.
+    """Write the row numbers to `rows`, range by range; rows of a range keep their order. `numbers`: range of each row;
+    `offsets`: where each range begins in `rows`, changed to where it ends.
     """
     for row in range(len(numbers)):
         rows[offsets[numbers[row]]] = row
@@ -134,8 +131,8 @@ def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> 
 
 @inlined
 def _range_of(data: ByteArray, start: int, end: int, bounds: Words, ends: Integers) -> int:
-    """Number of the range of the key `data[start:end]`, by binary search, word (8 bytes) by word: each word narrows the
-    bounds that are equal to the key so far. `bounds`, `ends`: words of the bounds, and ends of runs (`Ranges._words`).
+    """Number of the range of the key `data[start:end]`, by binary search. `bounds`, `ends`: the tables of
+    `Ranges._words`.
     """
     low, high = 0, bounds.shape[1]
     for depth in range(bounds.shape[0]):

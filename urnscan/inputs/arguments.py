@@ -75,8 +75,8 @@ class _Meanings:
         self._own = own
 
     def of_name(self, name: str, *, may_be_pattern: bool = True) -> Inputs:
-        """Yield the inputs of a path, a URL or, with `may_be_pattern`, a pattern, and errors; nothing for an empty
-        folder. A path that exists is no pattern. Raises FatalError for an output that urnscan did not write.
+        """Yield the inputs of a path, a URL or, with `may_be_pattern`, a pattern, and errors. A path that exists is not
+        a pattern.
         """
         try:
             status = os.stat(name)
@@ -95,17 +95,12 @@ class _Meanings:
             yield from self._of_existing(name, status)
 
     def of_list(self, paths: PathList) -> Inputs:
-        """Yield the inputs that a list names, in its order, and errors. Raises FatalError if the list cannot be read,
-        or names an output that urnscan did not write.
-        """
         from urnscan.stores.prefetch import in_turn  # noqa: PLC0415 (only lists need threads)
 
         return in_turn(self._of_lines(paths))
 
     def of_indexed(self, name: str) -> Inputs | None:
-        """Yield the inputs of a path or URL that an index names, or an error; None for an output of the run. Raises
-        FatalError for an output that urnscan did not write.
-        """
+        """Yield the inputs of a path or URL that an index names; None for an output of the run."""
         return None if self._own.has_argument(name) else self.of_name(name, may_be_pattern=False)
 
     def _of_existing(self, path: str, status: os.stat_result) -> Inputs:
@@ -148,10 +143,8 @@ class _Meanings:
             yield SourceError(name_of(pattern), "no such file or folder, and no file matches it as a pattern")
 
     def _of_lines(self, paths: PathList) -> Iterator[Inputs | Callable[[], Inputs]]:
-        """Yield the inputs of the lines of a list in their order, in groups: an iterator, or, for a URL, a function
-        that returns one, to be called in a thread. An empty group comes when the next lines may not have arrived yet.
-
-        Raises FatalError if the list cannot be read, or names an output that urnscan did not write.
+        """Yield the inputs of the lines of a list, in groups: an iterator or, for a URL, a function that returns one,
+        to be called in a thread. An empty group comes when the next lines may not have arrived yet.
         """
         lines: list[bytes] = []
         for lines in paths.read(AT_ONCE):
@@ -170,8 +163,5 @@ class _Meanings:
             yield iter([SourceError(paths.name, "the list names no inputs")])
 
     def _of_line(self, path: str) -> Inputs:
-        """Yield the inputs of a line of a list that names a URL, or a path that is not a regular file; or an error,
-        with advice if the line ends with CR.
-        """
         for source in self.of_name(path, may_be_pattern=False):
             yield with_remedy(source, path) if isinstance(source, SourceError) else source

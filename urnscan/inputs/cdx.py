@@ -89,8 +89,8 @@ class RecordIndex:
     def _file(
         self, name: str, find: Callable[[str], Iterator[Listed | Input | SourceError] | None], *, follow: bool
     ) -> Iterator[Input | SourceError]:
-        """Yield the input of the file `name`, whose `extents` are the ranges of its records, and errors: about the
-        file, or about records after its end.
+        """Yield the input of the file `name`, whose `extents` are the ranges of its records, and errors about it, or
+        about records after its end.
         """
         path = self._path(name)
         if not (follow or is_remote(self.place)) and _has_link(local_path(self.place), name):
@@ -125,7 +125,7 @@ class RecordIndex:
 
 
 class _Unpacked(io.RawIOBase):
-    """The unpacked bytes of a packed index, which count against the limits of unpacked bytes."""
+    """The bytes of a packed index, unpacked and counted in the budget."""
 
     def __init__(self, packed: Any, budget: Budget) -> None:  # noqa: ANN401 (a file of pyarrow)
         self._packed = packed
@@ -135,7 +135,6 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, view: Any) -> int:  # noqa: ANN401 (as in io)
-        """Fill `view` with the next bytes. Returns their number, 0 at the end. Raises LimitError."""
         count = int(self._packed.readinto(view))
         self._budget.count_unfolded(count)
         return count
@@ -184,8 +183,8 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
 
 
 def _record(values: _Values | None) -> tuple[str, int, int] | str:
-    """Check the values of a line: file, first byte, number of bytes (None: the line is malformed). Returns them, the
-    numbers as int, or the reason why they are wrong.
+    """Check the values of a line (None: it is malformed). Returns file, first byte and number of bytes, or the reason
+    why they are wrong.
     """
     if values is None:
         return "has not the fields of an index"
@@ -208,10 +207,9 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
 
 
 def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
-    """Yield (number from 1, values) for each line of an index, or row of a table in Parquet; not for blank lines and
-    headers. The values are file, first byte and number of bytes, unchecked; None for a malformed line.
-
-    Raises FatalError for an unknown format, LimitError, and errors of the libraries.
+    """Yield (number from 1, values) for each line of an index, or row of Parquet, without blank lines and headers. The
+    values are file, first byte and number of bytes, unchecked; None for a malformed line. Raises FatalError for an
+    unknown format.
     """
     import pyarrow as pa  # noqa: PLC0415 (few runs have an index)
 
@@ -244,9 +242,9 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
 
 
 def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
-    """Yield (number, values) for each line of a CDX file after the header. A letter in the header names each field: g
-    file, V first byte, S number of bytes; these are the values, or None for a line with too few or many fields. Raises
-    FatalError if the header lacks one of them; `source`: name for this error.
+    """Yield (number, values) for each line of a CDX file after the header, whose letters name the fields: g file, V
+    first byte, S number of bytes. None for a line with too few or many fields. Raises FatalError if a letter is
+    missing; `source`: name for this error.
     """
     letters = next(lines)[1].split()[1:]
     if missing := [letter for letter in _LETTERS if letter not in letters]:
@@ -261,9 +259,8 @@ def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int
 
 
 def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | None]]:
-    """Yield (number, values) for each line of CDXJ. A line ends with a JSON object, or is one; if it begins with "!",
-    it is skipped. The values are file, first byte and number of bytes, "" if missing; None for a line without an
-    object.
+    """Yield (number, values) for each line of CDXJ that does not begin with "!": file, first byte and number of bytes
+    from its JSON object, "" if missing; None without an object.
     """
     for number, line in lines:
         if not line.strip() or line.startswith("!"):
@@ -276,9 +273,8 @@ def _of_cdxj(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, _Values | 
 
 
 def _of_csv(lines: Iterator[str], before: int, first: str) -> Iterator[tuple[int, _Values | None]]:
-    """Yield (number, values) for each row of CSV after the header: file, first byte and number of bytes, or None for a
-    row with too few or many values. The number is that of the last line of the row. `before`: number of lines before
-    the header; `first`: the header, with which `lines` begins.
+    """Yield (number of its last line, values) for each row of CSV after the header; None for a row with too few or many
+    values. `before`: number of lines before the header; `first`: the header, with which `lines` begins.
     """
     rows = csv.reader(lines, _dialect(first))
     columns = next(rows)
