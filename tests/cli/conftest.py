@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -248,11 +247,3 @@ def expected(source: str, data: bytes, syntax: str = "rfc2141", **options: objec
 EXPECTED = ("source", "start", "line", "text", "urn", "nid", "stop", "punctuation", "resolver")
 EXPECTED += ("r_component", "q_component", "f_component", "valid", "problem", "spelling_problem")
 """The columns of `expected`."""
-
-
-def wait_until(happened, what: str, seconds: float = 60) -> None:
-    """Wait until `happened()`; fail where it does not."""
-    end = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < end, f"{what}: not within {seconds} seconds"
-        time.sleep(0.01)

@@ -13,8 +13,9 @@ import urnscan as library
 from tests.inputs.test_cdx import as_csv, cdxj, table, web_archive
 from tests.property.test_forms import Archive
 from tests.stores.test_remote import Web
+from tests.support.processes import wait_until
 
-from .conftest import Command, wait_until
+from .conftest import Command
 
 pytestmark = pytest.mark.full
 

@@ -21,8 +21,9 @@ import pytest
 from lxml import etree
 
 from tests.support.dumps import make_dump
+from tests.support.processes import wait_until
 
-from .conftest import PATIENCE, wait_until
+from .conftest import PATIENCE
 from .test_terminal import Screen
 
 pytestmark = pytest.mark.full

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import wait_until
 from urnscan.cli import signals
 from urnscan.tables.output_file import SHARDS_SUFFIX
 
-from .conftest import PATIENCE, wait_until
+from .conftest import PATIENCE
 
 pytestmark = pytest.mark.full
 

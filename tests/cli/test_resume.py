@@ -19,8 +19,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.stores.test_remote import Web
+from tests.support.processes import wait_until
 
-from .conftest import PATIENCE, Command, wait_until
+from .conftest import PATIENCE, Command
 
 pytestmark = pytest.mark.full
 

@@ -14,7 +14,9 @@ import threading
 
 import pytest
 
-from .conftest import PATIENCE, wait_until
+from tests.support.processes import wait_until
+
+from .conftest import PATIENCE
 
 pytestmark = pytest.mark.full
 

@@ -10,7 +10,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import pytest
@@ -20,7 +19,7 @@ from PIL import Image
 
 import urnscan
 from tests.support.packed import tar, zipped
-from tests.support.processes import wait_for_no_readers, wait_for_readers
+from tests.support.processes import wait_for_no_readers, wait_for_readers, wait_until
 from urnscan.cli import main
 from urnscan.formats.captures import Capture
 from urnscan.formats.filters import read_filters
@@ -275,29 +274,26 @@ def test_what_a_command_prints_is_not_filtered_again(found):
 @pytest.mark.full
 def test_the_end_of_a_run_ends_its_commands(tmp_path):
     """A caller who closes a run, for example by an error in a notebook, does not wait for a command."""
-    (tmp_path / "a.txt").write_bytes(b"")
-    (tmp_path / "b.txt").write_bytes(b"")
-    pids = tmp_path / "pids"
-
-    def stop(_: object) -> None:
-        raise KeyboardInterrupt
-
     from urnscan.run.options import Options
     from urnscan.run.pipeline import Outputs, run
 
-    (tmp_path / "0.md").write_bytes(NAME)
+    # The first file is a task of its own, so its rows come while the commands run.
+    names = ("0.md", "a.txt", "b.txt")
+    for name, text in zip(names, (NAME * 1_000_000, NAME, NAME), strict=True):
+        (tmp_path / name).write_bytes(text)
+    pids = tmp_path / "pids"
+    ends = []
+
+    def stop(_: object) -> None:
+        wait_until(lambda: pids.exists() and pids.read_text().strip(), "the start of a command")
+        ends.append(time.monotonic())
+        raise KeyboardInterrupt
+
     options = Options(filters=(f"txt:sh -c 'echo $$ >> {pids}; exec sleep 60'",), jobs=2)
-    began = time.monotonic()
-    threading.Timer(1, lambda: None)
     with pytest.raises(KeyboardInterrupt):
-        run(
-            [str(tmp_path / "0.md"), str(tmp_path / "a.txt"), str(tmp_path / "b.txt")],
-            options,
-            Outputs(occurrences=stop),
-        )
-    assert time.monotonic() - began < 30
-    time.sleep(0.5)
-    for pid in pids.read_text().split() if pids.exists() else ():
+        run([str(tmp_path / name) for name in names], options, Outputs(occurrences=stop))
+    assert time.monotonic() - ends[0] < 30
+    for pid in pids.read_text().split():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)
 
@@ -312,14 +308,12 @@ def test_signals(tmp_path, number):
     (tmp_path / "a.zip").write_bytes(zipped([("a.txt", NAME)]))
     command = [sys.executable, "-m", "urnscan", str(tmp_path / "a.zip"), "--filter", f"txt:{script} %"]
     with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path)}) as running:
-        deadline = time.monotonic() + 60
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        pid = tmp_path / "pid"
+        wait_until(lambda: pid.exists() and pid.read_text().strip(), "the start of the command")
         running.send_signal(number)
         assert running.wait(20) in (130, 143)
     with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+        os.kill(int(pid.read_text()), 0)
     assert not list(tmp_path.glob("urnscan-*"))
 
 

@@ -32,3 +32,11 @@ def wait_for_no_readers(path):
     while found := list(readers(path)):
         assert time.monotonic() < deadline, found
         time.sleep(0.1)
+
+
+def wait_until(happened, what: str, seconds: float = 60) -> None:
+    """Wait until `happened()`; fail where it does not."""
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, f"{what}: not within {seconds} seconds"
+        time.sleep(0.01)

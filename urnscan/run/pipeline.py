@@ -165,9 +165,9 @@ def run(
     return counts and failures.
 
     `progress` gets failures and notes in the order of the inputs, the number of bytes of each read (called in the
-    threads that read, one call at a time), and the stage "grouping", with the numbers of rows that were grouped. Raises FatalError if all inputs fail, if an output
-    is also an input, if a list of inputs cannot be read, or, with `strict`, if an input could not be read. Raises the
-    errors of sinks.
+    threads that read, one call at a time), and the stage "grouping", with the numbers of rows that were grouped. Raises
+    FatalError if all inputs fail, if an output is also an input, if a list of inputs cannot be read, or, with `strict`,
+    if an input could not be read. Raises the errors of sinks.
     """
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
