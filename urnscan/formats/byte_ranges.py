@@ -48,9 +48,7 @@ def open_extents(inputs: Iterable[Input]) -> Generator[Extent, None, None]:
 
 
 def _parts(source: Input) -> Iterator[Iterator[Extent] | Callable[[], Iterator[Extent]]]:
-    """Yield for each request its extents; for a URL, a function that sends the request and returns them, so that
-    several can run in parallel.
-    """
+    # For a URL, functions send the requests, so that several can run in parallel.
     file = _File(source)
     for neighbours in _requests(source.extents):
         part = functools.partial(file.read, neighbours)
@@ -74,8 +72,8 @@ def _requests(extents: Iterable[tuple[int, int]]) -> Iterator[list[tuple[int, in
 
 
 def _joined(neighbours: list[tuple[int, int]], data: memoryview) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the extents of a request, and join adjacent ones that begin with the same two bytes.
-    `neighbours`: the extents, sorted; `data`: the first bytes of the request.
+    """Yield start and end of the extents of a request; adjacent ones that begin with the same two bytes are joined.
+    `data`: the first bytes of the request.
     """
     # Reading fewer extents is faster. A wrong extent begins with different bytes, so it is not joined.
     first = start = neighbours[0][0]

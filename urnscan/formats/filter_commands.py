@@ -105,8 +105,7 @@ class Filtered(Reader):
 
     def _start(self, reader: Reader, out: int, err: int) -> subprocess.Popen[bytes]:
         """Start the command, with `out` and `err` (file descriptors) as its standard output and error. It gets a path
-        to the bytes of the reader in place of the word `%` (or `…=%`), otherwise the bytes as standard input. Raises
-        SourceError if that fails.
+        to the bytes of the reader in place of the word `%` (or `…=%`), otherwise the bytes as standard input.
         """
         path = self._stack.enter_context(on_disk(reader, self._layer))
         words = [path.join(word.rsplit(PATH, 1)) if takes_path(word) else word for word in self._filter.command]

@@ -172,11 +172,11 @@ def _read_files(
     lengths: Integers,
     are_doubtful: npt.NDArray[np.bool_],
 ) -> tuple[int, bool]:
-    """Read files. `files`: their paths, each with a NUL after it, and the ends of these; `room`: array for the bytes,
-    number of bytes after which no further file is read, and byte after each file.
+    """Read files, given by their paths, each with a NUL after it, and the ends of these. `room`: array for the bytes,
+    number of bytes after which no further file is read, and byte after each file. Returns how many were read, and
+    whether the next one could not be read whole.
 
-    Writes the length of each file, and whether it may not be plain text, into `lengths` and `are_doubtful`. Returns how
-    many were read, and whether the next one could not be read whole.
+    `are_doubtful` gets whether a file may not be plain text.
     """
     paths, ends = files
     text, full, separator = room
@@ -225,7 +225,7 @@ def _find_telling(names: Names, doubts: Doubts, are_doubtful: npt.NDArray[np.boo
 
 @inner
 def _may_be_more(data: ByteArray, doubts: Doubts) -> bool:
-    """Whether `data` (not empty) may not be plain text, by its signature or a NUL near its beginning."""
+    # Precondition: `data` is not empty.
     has_nul = False
     for byte in data[:HEAD]:
         has_nul |= byte == 0

@@ -177,7 +177,7 @@ def _unfold(reader: Buffer, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _of(source: Input, extents: Iterator[Extent]) -> Iterator[Extent]:
-    """Yield the extents (byte ranges) of an input; `extents` continues with those of later inputs."""
+    # `extents` continues with those of later inputs.
     left = source.size or 0
     while left:
         extent = next(extents)
@@ -252,8 +252,8 @@ def _members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values |
 
 
 def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield members that are plain text together, unless `--where` does not select them. If they exceed the limit,
-    yields them one by one up to the limit, and raises LimitError.
+    """Yield members that are plain text together, unless `--where` does not select them; if they exceed the limit, one
+    by one, until LimitError is raised.
     """
     labels = texts.labels
 
@@ -274,7 +274,6 @@ def _plain_members(texts: Texts, layer: Layer) -> Iterator[Document | Texts | Va
 
 
 def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values | SourceError]:
-    """Yield the texts and values in a member of an archive, and errors, also if the member cannot be read."""
     layer.budget.count_member()
     try:
         inner = layer.inside(member.name, member.capture)
@@ -293,7 +292,6 @@ def _member(member: Member, layer: Layer) -> Iterator[Document | Texts | Values 
 
 
 def _drain(reader: Reader) -> Iterator[SourceError]:
-    """Read to the end, and yield each DamageError on the way."""
     while True:
         try:
             skip(reader, sys.maxsize)

@@ -135,7 +135,7 @@ class JsonValues:
 
     def _enter(self, buffer: Buffer) -> bool:
         """Move to the next value, also into an array or a page (object around an array of records): `_around` becomes
-        the number of brackets around it. False at the end of the text or at an error.
+        the number of brackets around it. False if there is none.
         """
         if not buffer.pass_over(_GAPS):
             return False
@@ -181,9 +181,7 @@ class JsonValues:
             self._around = 0
 
     def _begun_at(self, mark: re.Match[bytes]) -> int:
-        """Index at which the page or value begins whose beginning `mark`, a match of `_marks`, shows. A page ends the
-        array: `_around` becomes 0.
-        """
+        """Index at which the page or value begins that `mark`, a match of `_marks`, shows. A page ends the array."""
         if self._page and mark[0] == b"\n" + self._page:
             self._around = 0
             return mark.start() + 1
@@ -260,15 +258,15 @@ class JsonValues:
                     return
 
     def _is_page(self, text: str, end: int, at: int) -> bool:
-        """Whether a page begins at `at`, although the array has not ended: a line begins like the first page, without a
-        comma before. `text[end:at]` is the gap after the last value.
+        """Whether a page begins at `at`, on a new line, without a comma before it. `text[end:at]`: the gap after the
+        last value.
         """
         page = self._page.decode("utf-8", "surrogateescape")
         return self._around > 0 and text.startswith(page, at) and "\n" in text[end:at] and "," not in text[end:at]
 
     def _learn(self, gap: str, *, last: bool) -> None:
-        """Store whether line ends separate values: then, after damage, the next is searched for after LF. `gap`: text
-        before a value, and its first character; `last`: whether a value precedes it.
+        """Store whether line ends separate values. `gap`: text before a value, and its first character; `last`: whether
+        a value precedes it.
         """
         line_end = gap.rfind("\n")
         if line_end >= 0:
@@ -277,8 +275,8 @@ class JsonValues:
             self._joint = b""
 
     def _one(self, buffer: Buffer) -> Value | Damaged:
-        """Take the next value; a `Damaged` if it is damaged or has more than 64 MiB. Its end is found by brackets or,
-        after damage, by the next value after a line end. Without either, takes the rest of the text, and sets `_lost`.
+        """Take the next value; a `Damaged` if it is damaged or has more than 64 MiB. If neither brackets nor a next
+        value after a line end show where it ends, takes the rest of the text, and sets `_lost`.
         """
         offset, marks = buffer.offset, _marks(self._page, self._joint)
         longest = len(marks.pattern) if marks else 0
@@ -331,7 +329,7 @@ class JsonValues:
 @functools.lru_cache(maxsize=4)
 def _marks(page: bytes, joint: bytes | None) -> re.Pattern[bytes] | None:
     """Pattern for the beginning of a page or value after a line end; None if both are unknown. `page`: first bytes of a
-    page; `joint`: LF, the white space after it and the first byte of a value.
+    page; `joint`: from LF to the first byte of a value.
     """
     known = b"|".join(re.escape(mark) for mark in (page and b"\n" + page, joint) if mark)
     return re.compile(known) if known else None
@@ -347,7 +345,7 @@ class _Brackets:
         self._is_string = False
 
     def advance(self, data: bytes, at: int) -> int:
-        """Count from the index `at`. Returns the index after the value, or, if it has not ended, at which to go on."""
+        """Count from the index `at`. Returns the index after the value or, before its end, the index at which to go on."""
         while at < len(data) and not self.ended:
             token = (_IN_STRING if self._is_string else _TOKEN).search(data, at)
             if token is None:
@@ -365,8 +363,8 @@ class _Brackets:
 
 
 def _length(buffer: Buffer, brackets: _Brackets) -> int:
-    """Number of bytes of the next value, which is not taken; 0 if its array, object or string does not end; any number
-    above 64 MiB if it is longer. `brackets`: a new counter; its `ended` then shows whether the end was found.
+    """Number of bytes of the next value, which is not taken; 0 if it does not end, and any number above 64 MiB if it is
+    longer. `brackets`: a new counter, which then shows whether the end was found.
     """
     if buffer.data[buffer.at] not in b'"[{':
         brackets.ended = True

@@ -162,13 +162,13 @@ class CsvLayout:
         return parts
 
     def _csv(self, data: bytes) -> list[bytes]:
-        """The values of a row, by the module `csv`. A line end that `csv` refuses is read as a space."""
         # The limit is global in the process. `csv` refuses a longer value.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
         line = data.decode("utf-8", "surrogateescape").rstrip("\r\n")
         try:
             values = next(csv.reader([line], delimiter=self._text), [])
         except csv.Error:
+            # An unquoted line end, which `csv` refuses: all line ends are then read as spaces.
             values = next(csv.reader([_LINE_ENDS.sub(" ", line)], delimiter=self._text), [])
         return [value.encode("utf-8", "surrogateescape") for value in values]
 

@@ -157,9 +157,7 @@ def _partial(rows: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _RowCounts(NamedTuple):
-    """The columns of numbers of PARTIAL rows (sums of occurrences of a spelling), in the order of the inputs. A source
-    is the number of an input.
-    """
+    """The columns of numbers of PARTIAL rows, in the order of the inputs. A source is the number of an input."""
 
     order: RowNumbers
     """The row numbers, sorted by URN and text."""
@@ -249,8 +247,8 @@ def _rank_spellings(
     bounds: Integers, counts: Integers, names: tuple[Column, Column]
 ) -> tuple[RowNumbers, RowNumbers, Offsets]:
     """Sort the spellings of each class by count, the highest first, then by text. Returns their row numbers in this
-    order; the indices, in these numbers, of up to 100 spellings to list for each class; and the offsets of these lists.
-    `bounds`: the first row of each class, and the number of rows; `names`: the columns of URNs and texts.
+    order; the indices, in these numbers, of up to 100 spellings of each class; and the offsets of the classes in the
+    indices. `bounds`: the first row of each class, and the number of rows; `names`: URNs and texts.
     """
     sorting = Sorting.of(bounds[-1])
     listed, offsets = np.empty(bounds[-1], np.int32), np.zeros(len(bounds), np.int32)
@@ -293,9 +291,7 @@ def _rank(
 
 
 def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
-    """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty. Raises FatalError for
-    2 GiB or more.
-    """
+    """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty."""
     data, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
     size = _copy_spellings(urns, texts, read_only(rows), data, offsets)
     if size >= _MOST_BYTES:

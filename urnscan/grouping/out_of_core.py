@@ -149,9 +149,6 @@ class Grouping:
                 chunk.close()
 
     def _split_rows(self, most_ranges: int) -> None:
-        """Have threads split the pending rows by ranges of keys; first choose about `most_ranges` ranges, if there are
-        none yet.
-        """
         rows, self._pending_rows, self._pending_bytes = self._pending_rows, [], 0
         ranges = self.ranges or _choose_ranges(rows, sum(batch.num_rows for batch in rows), most_ranges)
         self.ranges = ranges
@@ -195,9 +192,7 @@ class Grouping:
         self._try_past = min(max(self.memory // 8, 2 * self._in_memory), self.memory // 4 * 3)
 
     def _nested(self, chunks: Sequence[_Chunk | _ChunkOnDisk], span: _Span) -> Grouping:
-        """Return a grouping of the rows of `span`, a single large range, with narrower ranges and a quarter of the
-        memory.
-        """
+        # `span` is a single large range of keys: it gets narrower ranges.
         ranges = _choose_ranges(_rows_of(chunks, span), _count(chunks, span), _RANGES)
         nested = Grouping(self.memory // 4, self.pool, self.spill_folder, ranges)
         for rows in _rows_of(chunks, span):
@@ -249,9 +244,6 @@ class _ChunkOnDisk:
     """Rows on disk, split by ranges of keys: those of a range are adjacent. `close` deletes them."""
 
     def __init__(self, chunks: Sequence[_Chunk], ranges: Ranges, folder: Path) -> None:
-        """Write the rows of the chunks to a file in the folder, range by range. `ranges`: those by which the chunks
-        were split.
-        """
         self.byte_count = _range_bytes(chunks, ranges)
         self._counts = np.array([sum(chunk.count((i, i + 1)) for chunk in chunks) for i in range(len(ranges))])
         # Number of the first batch of each range.
@@ -284,7 +276,7 @@ def _rows_of(chunks: Iterable[_Chunk | _ChunkOnDisk], span: _Span) -> Iterator[p
 
 
 def _choose_ranges(batches: Iterable[pa.RecordBatch], rows: int, most: int) -> Ranges:
-    """Choose about `most` ranges from a sample of the keys in `batches`, which have `rows` rows in all."""
+    # `rows` is the number of all rows in the batches.
     every = rows // _SAMPLE + 1
     keys = [key for batch in batches for key in sample(*byte_strings(batch.column("urn")), every)]
     return choose_ranges(keys, most)

@@ -121,8 +121,8 @@ def _number(keys: Column, bounds: Words, ends: Integers, numbers: RowNumbers, be
 
 @compiled
 def _sort_by_range(numbers: RowNumbers, offsets: Integers, rows: RowNumbers) -> None:
-    """Write the row numbers to `rows`, range by range; rows of a range keep their order. `numbers`: range of each row;
-    `offsets`: where each range begins in `rows`, changed to where it ends.
+    """Write the row numbers to `rows`, range by range. `offsets`: where each range begins in `rows`; changed to where
+    it ends.
     """
     for row in range(len(numbers)):
         rows[offsets[numbers[row]]] = row

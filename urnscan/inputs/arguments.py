@@ -100,7 +100,6 @@ class _Meanings:
         return in_turn(self._of_lines(paths))
 
     def of_indexed(self, name: str) -> Inputs | None:
-        """Yield the inputs of a path or URL that an index names; None for an output of the run."""
         return None if self._own.has_argument(name) else self.of_name(name, may_be_pattern=False)
 
     def _of_existing(self, path: str, status: os.stat_result) -> Inputs:

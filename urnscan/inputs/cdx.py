@@ -208,8 +208,7 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
 
 def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
     """Yield (number from 1, values) for each line of an index, or row of Parquet, without blank lines and headers. The
-    values are file, first byte and number of bytes, unchecked; None for a malformed line. Raises FatalError for an
-    unknown format.
+    values are file, first byte and number of bytes, unchecked; None for a malformed line.
     """
     import pyarrow as pa  # noqa: PLC0415 (few runs have an index)
 
@@ -243,8 +242,8 @@ def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:
 
 def _of_cdx(lines: Iterator[tuple[int, str]], source: str) -> Iterator[tuple[int, _Values | None]]:
     """Yield (number, values) for each line of a CDX file after the header, whose letters name the fields: g file, V
-    first byte, S number of bytes. None for a line with too few or many fields. Raises FatalError if a letter is
-    missing; `source`: name for this error.
+    first byte, S number of bytes. None for a line with too few or many fields. `source`: name for the error if a letter
+    is missing.
     """
     letters = next(lines)[1].split()[1:]
     if missing := [letter for letter in _LETTERS if letter not in letters]:

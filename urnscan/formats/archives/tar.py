@@ -55,9 +55,6 @@ def is_tar(head: bytes, layer: Layer) -> bool | None:  # noqa: ARG001 (a tar arc
 
 
 def _has_nuls(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with the suffix .tar that `is_tar` does not recognise is opened as a tar archive; None if more
-    bytes are needed.
-    """
     if head.startswith(WIDE_MARKS):
         return False
     return b"\0" in head[:BLOCK] or (None if len(head) < BLOCK else False)
@@ -134,7 +131,7 @@ class _TarMembers:
 
     def _next(self) -> Iterator[Member | SourceError]:
         """Read the next header, and yield its member or error, if any; after damage, search for a header instead. Sets
-        `_ended` at the end. Raises SourceError for damage.
+        `_ended` at the end.
         """
         source = self._source
         if self._searching or source.damage:
@@ -175,8 +172,8 @@ class _TarMembers:
             raise self._error(f"truncated tar file (at byte {self._source.buffer.tell()}, before its end)")
 
     def _search(self) -> None:
-        """Go to the next header in the next 64 KiB, and end the search. Without one, skip bytes, so that the next call
-        searches on; at the end, set `_ended`.
+        """Go to the next header in the next 64 KiB, and end the search; without one, skip bytes. Sets `_ended` at the
+        end.
         """
         # If bytes were lost, only headers with a magic string are recognised.
         source = self._source
@@ -196,8 +193,7 @@ class _TarMembers:
 
     def _extension(self, header: tarfile.TarInfo, at: int) -> Iterator[SourceError]:
         """Read the extension header (GNU long name, pax) at offset `at`, and store its records for the next member or,
-        if it is global, for all later ones. Yields an error for a header over 1 MiB, which is skipped; raises
-        SourceError for damage.
+        if it is global, for all later ones. Yields an error for a header over 1 MiB, which is skipped.
         """
         if header.size > LONGEST_EXTENSION:
             what = f"the extension header at byte {at} has {header.size:,} bytes"
@@ -297,7 +293,7 @@ def _find_header(head: bytes, *, anywhere: bool) -> int | None:
 
 
 def _pax_records(data: bytes) -> dict[bytes, bytes] | None:
-    """The records (keyword -> value) of a pax header about path, size and sparse files; None if the header is damaged."""
+    """The records (keyword -> value) of a pax header about path, size and sparse files; None if it is damaged."""
     records = {}
     at = 0
     while at < len(data):

@@ -63,9 +63,6 @@ def is_warc(head: bytes, _: Layer) -> bool | None:
 
 
 def _has_fields(head: bytes, _: Layer) -> bool | None:
-    """Whether a file with a suffix of WARC that `is_warc` does not recognise is opened as a WARC file; None if more
-    bytes are needed.
-    """
     return _ANY_FIELD.search(head[:_FIELD_WITHIN]) is not None or (None if len(head) < _FIELD_WITHIN else False)
 
 
@@ -127,8 +124,8 @@ class _WarcRecords:
                 yield error
 
     def _run(self) -> Texts | None:
-        """Take the next records that are complete in the buffer, and whose text is not coded. None if `_header` and
-        `_record` must read the next one.
+        """Take the next records that are complete in the buffer, and whose text needs no decoding. None if `_header`
+        and `_record` must read the next one.
         """
         if self._layer.is_deepest:
             return None
@@ -143,8 +140,8 @@ class _WarcRecords:
         return texts
 
     def _unusual(self, data: memoryview) -> tuple[Texts, int]:
-        """The texts of the first records in `data` (at most 16), and the index after the last, or 0. Ends before a
-        record that is incomplete, coded (Content-Encoding, Transfer-Encoding), damaged or a continuation.
+        """The texts of up to 16 records at the beginning of `data`, before one that is incomplete, damaged, a
+        continuation, or whose text needs decoding; and the index after them, or 0.
         """
         texts: list[tuple[Label, int, int]] = []
         end = 0
@@ -169,8 +166,8 @@ class _WarcRecords:
         return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next byte, and return its fields; None at the end, and where reading failed. A str is
-        the reason why there is no valid header: then nothing is taken.
+        """Take the header at the next byte, and return its fields; None at the end, and where reading failed. Without a
+        valid header, takes nothing, and returns the reason (a str).
         """
         buffer = self._buffer
         data = buffer.peek(_SIGN)
@@ -194,7 +191,7 @@ class _WarcRecords:
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
         """Yield the record after its header (`fields`, at offset `at`) as a member, and its errors. Returns whether
-        bytes of it were lost, so that its end is unknown.
+        bytes of it were lost.
         """
         name = self._before = _name(fields) or f"byte {at}"
         if _is_continuation(fields) and not self._has_told_segments:
@@ -247,7 +244,6 @@ def _capture(fields: _Fields, head: bytes = b"") -> Capture:
 
 
 def _name(fields: _Fields) -> str:
-    """Name of a record: target URI and record ID, as far as they exist, with a space between."""
     uri = fields.get(b"warc-target-uri", b"")
     # The grammar of version 1.0 puts the URI into angle brackets, its examples do not.
     if uri.startswith(b"<") and uri.endswith(b">"):

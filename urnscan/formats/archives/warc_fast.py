@@ -85,9 +85,9 @@ class UsualRecords:
 @compiled
 def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tuple[int, int, int]:
     """Find the records at the beginning of `data`, up to an unusual or incomplete one, or until `spans` is full: a row
-    for each, with starts and ends of the fields and of the HTTP head in `heads`, and of the text in `data`. Headers are
-    copied to `heads`, which must be as long as `data`. Returns the number of records, the index after them in `data`,
-    and the number of bytes in `heads`.
+    for each, with starts and ends of the fields and of the HTTP head in `heads`, and of the text in `data`. `heads`
+    gets the headers, and must be as long as `data`. Returns the number of records, and how many bytes of `data` and of
+    `heads` they take.
     """
     count = at = filled = 0
     while count < len(spans):
@@ -122,8 +122,8 @@ def _find(data: ByteArray, heads: ByteArray, spans: npt.NDArray[np.int64]) -> tu
 
 @inner
 def _header_end(data: ByteArray, at: int, span: _Spans) -> int:
-    """Index after the record header that begins at `at`; -1 if it is unusual or incomplete. Writes start and end of its
-    fields into `span`, which must be -1 before.
+    """Index after the record header at `at`; -1 if it is unusual or incomplete. Writes start and end of its fields into
+    `span`, which must be -1 before.
     """
     last = min(len(data), at + HEADER)
     if last - at < len(_VERSION) + 3 or not _is(data, at, _VERSION):
@@ -172,7 +172,7 @@ def _put_field(data: ByteArray, at: int, end: int, span: _Spans) -> None:
 @inner
 def _body(data: ByteArray, at: int, last: int) -> int:
     """Index of the body of the HTTP message at `at`; -1 if its head is unusual or does not end before `last`, or if the
-    body may be coded.
+    body may need decoding.
     """
     is_first = True
     while True:
@@ -247,7 +247,6 @@ def _has_id(data: ByteArray, span: _Spans) -> bool:
 
 @inner
 def _number(data: ByteArray, start: int, end: int) -> int:
-    """The number in `data[start:end]`; -1 unless there are 1 to 18 digits."""
     if not 0 < end - start <= 18:
         return -1
     number = np.int64(0)
@@ -260,7 +259,7 @@ def _number(data: ByteArray, start: int, end: int) -> int:
 
 @inner
 def _is_field(data: ByteArray, at: int, end: int, name: ByteArray) -> bool:
-    """Whether the line `data[at:end]`, before an LF, is a field with this name in any case; `name` is in lower case."""
+    # `name` is in lower case, and LF follows the line.
     if end - at <= len(name) or not _is(data, at, name):
         return False
     at += len(name)

@@ -119,7 +119,7 @@ class _Member(PieceReader):
 
 
 class _ZipMembers:
-    """Reads the members of a zip archive, record by record; after damage searches for the next record."""
+    """Reads the members of a zip archive; after damage searches for the next record."""
 
     def __init__(self, reader: Reader, layer: Layer) -> None:
         self._buffer = Buffer.of(reader)
@@ -172,9 +172,7 @@ class _ZipMembers:
         return Texts.joined([(Label(member.name), member.text) for member in members])
 
     def _pass_over_entries(self) -> None:
-        """Skip the next entries of the directory (the list of members at the end of the archive) that are complete in
-        the buffer.
-        """
+        """Skip the next complete entries of the directory (the list of members at the end of the archive)."""
         data, end = self._buffer.peek(), 0
         fixed, where, layout = _OTHERS[_ENTRY]
         while data[end : end + 4] == _ENTRY and end + fixed <= len(data):
@@ -215,8 +213,8 @@ class _ZipMembers:
             yield SourceError(self._layer.name, reason)
 
     def _entry(self) -> Iterator[Member | SourceError]:
-        """Read the header of a member, yield the member (an error if it cannot be read; nothing if it has no data), and
-        go to the next record.
+        """Read the header of a member, yield the member (an error if it cannot be read; nothing without data), and go
+        to the next record.
         """
         buffer = self._buffer
         fixed = bytes(buffer.read(FIXED))
@@ -265,8 +263,8 @@ class _ZipMembers:
             self._back(self._after_magic if member.header.method else end)
 
     def _back(self, position: int) -> bool:
-        """Go back to `position`, to search there. False, and nothing moves, if that is not back, if its bytes are gone,
-        or if all ways back together would exceed 256 MiB.
+        """Go back to `position`, to search there. False, and nothing moves, if its bytes are gone, or if all ways back
+        together would exceed 256 MiB.
         """
         distance = self._buffer.tell() - position
         if distance <= 0 or distance > self._patience or not self._buffer.can_seek(position):
@@ -300,7 +298,7 @@ class _ZipMembers:
             raise CutError
 
     def _pass_over_signature(self) -> bool:
-        """Skip the signature block of an Android package; False if there is none."""
+        # Android packages have such a block.
         size = 8 + int.from_bytes(self._buffer.peek(8)[:8], "little")
         if size > _LARGEST_SIGNATURE or not bytes(self._buffer.peek(size)[:size]).endswith(_APK_MAGIC):
             return False

@@ -285,9 +285,7 @@ class Unpacked(Reader):
         buffer.seek(max(start + 1, buffer.tell() - self._codec.overrun))
 
     def _is_at_member(self) -> bool:
-        """Skip padding (NULs), except at the beginning of the file. Returns whether a member, perhaps truncated, begins
-        at the position then.
-        """
+        """Skip padding (NULs). Returns whether a member, perhaps truncated, begins at the position then."""
         buffer = self._buffer
         while buffer.tell() and (block := buffer.peek()) and block[0] == 0:
             buffer.skip(len(block) - len(bytes(block).lstrip(b"\0")))
@@ -295,7 +293,6 @@ class Unpacked(Reader):
         return head != b"" and any(magic.startswith(head[: len(magic)]) for magic in self._codec.magics)
 
     def _report_passed(self, end: int) -> Iterator[SourceError]:
-        """Yield an error about the bytes before the position `end` that are not a member, if they are not reported yet."""
         if self._passed is not None:
             first, self._passed = self._passed, None
             reason = f"{counted(end - first, 'byte')} at byte {first} are not {self._codec.name}; they are skipped"

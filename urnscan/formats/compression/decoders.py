@@ -57,7 +57,7 @@ class _Zlib:
 @functools.cache
 def _inflater() -> tuple[Callable[[], Decompressor], type[Exception]]:
     """Return a function that makes decompressors of raw deflate, with the CRC-32 of their text (`crc`), and the
-    exception that they raise: of isal, if it is installed, else of zlib.
+    exception that they raise: of isal or, without it, of zlib.
     """
     try:
         from isal import igzip_lib  # noqa: PLC0415 (isal does not exist for some machines)
@@ -229,7 +229,7 @@ def bzip2(buffer: Buffer) -> Iterator[bytes]:
 def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
     """Yield the unpacked blocks of the stream at the position. Raises CutError, and OSError for a damaged block.
     `until`: from this position on the library gets single bytes, so that no good text before the damage is lost; None:
-    always pieces of 44.
+    never.
     """
     decompressor = bz2.BZ2Decompressor()
     decompress = decompressor.decompress

@@ -258,7 +258,7 @@ def _push(decompress: _Decompress, buffer: Buffer, count: int, error: type[Excep
 
 
 def _verify(decompress: _Decompress, buffer: Buffer, error: type[Exception]) -> None:
-    """Take the checksum (4 bytes) at the end of a frame. Raises ChecksumError if `decompress` raises `error` for it."""
+    # The checksum at the end of a frame.
     value = buffer.read(4)
     try:
         decompress(value)

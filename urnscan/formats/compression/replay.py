@@ -142,7 +142,6 @@ class Decoding:
 
 
 def _drain(decompressor: Decompressor, piece: memoryview, step: int) -> Iterator[bytes]:
-    """Feed a piece to a decompressor, and yield its text in pieces of at most `step` bytes."""
     yield decompressor.decompress(piece, step)
     while not (decompressor.eof or decompressor.needs_input):
         yield decompressor.decompress(b"", step)

@@ -90,8 +90,8 @@ def _check_fields(data: bytes) -> None:
 
 
 def _set_aside(data: bytes, mark: str) -> tuple[bytes, Sequence[memoryview]]:
-    """Replace long bodies in a message, after the first 64 KiB of a part, by lines with `mark` and a number from 0.
-    Returns the shortened message, and the bodies by number.
+    """Replace long bodies in a message by lines with `mark` and a number from 0. Returns the shortened message, and the
+    bodies by number.
     """
     pieces: list[bytes] = []
     bodies: list[memoryview] = []

@@ -144,7 +144,7 @@ def _after_end(buffer: Buffer) -> Iterator[Member | SourceError]:
 
 def _next(buffer: Buffer) -> bytes:
     """Take the next message with the line `From ` before it; empty at the end, or at an error. Of a message over 64
-    MiB, perhaps only the first 64 MiB and one byte are taken; the next calls return its rest.
+    MiB, perhaps only a part is taken; the next calls return its rest.
     """
     data, searched = buffer.peek(_BLOCK), 0
     while True:
@@ -179,8 +179,8 @@ def _announced_length(data: memoryview) -> int:
 def _members(
     data: bytes, before: str, layer: Layer, *, is_whole: bool
 ) -> tuple[_NamedTexts, list[Member | SourceError]]:
-    """The texts of a message (name, bytes), and its attached files as members. If it is not whole or cannot be parsed:
-    no texts, but an error and its bytes as the member `message`. `before`: prefix of all names.
+    """The texts of a message (name, bytes), and its attached files as members; if it is not whole or cannot be parsed,
+    instead an error, and its bytes as the member `message`. `before`: prefix of all names.
     """
     from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
 

@@ -60,9 +60,7 @@ def take_apart(data: bytes, before: str) -> tuple[Parts, Parts]:
 
 
 def _plain(data: bytes, before: str) -> Parts | None:
-    """The texts of a message with a single body and without encodings; None for any other. `before`: prefix of all
-    names.
-    """
+    """The texts of a message with a single body and without encodings; None for any other message."""
     head = _PLAIN_HEAD.match(data)
     if head is None or b"=?" in head[0]:
         return None
@@ -91,7 +89,7 @@ class _Part(Message):
 
     @property
     def encoding(self) -> str:
-        """Content-Transfer-Encoding in lower case, without comment and spaces, which `email` would keep."""
+        # `email` would keep comment and spaces.
         token = _TOKEN.search(str(self.get("content-transfer-encoding", "")).lower())
         return token[0] if token else ""
 
@@ -181,7 +179,7 @@ def _deletes_spaces(part: Message) -> bool:
 
 
 def _unflowed(text: bytes) -> bytes:
-    """Join the flowed lines of a text with DelSp=yes that have the same depth of quotation (RFC 3676, 4.2-4.5)."""
+    """Join the flowed lines of a text with DelSp=yes (RFC 3676, 4.2-4.5)."""
     out: list[bytes] = []
     depth: bytes | None = None
     for line in _FLOWED_LINE.finditer(text.replace(b"\r\n", b"\n")):
@@ -210,7 +208,7 @@ def _in_utf_8(data: bytes, charset: str) -> bytes:
 
 
 def _decoded(value: str) -> str:
-    """Unfold the value of a header, and decode those encoded words (RFC 2047) that can be decoded."""
+    # Encoded words are of RFC 2047.
     value = _FOLD.sub("", value)
     return _WORD.sub(_decoded_word, value) if "=?" in value else value
 

@@ -183,9 +183,6 @@ class Breaks:
         return self._known_edges[number]
 
     def _neighbour(self, place: int, step: int) -> int:
-        """Index of the next character that is not white space, after (`step` 1) or before (-1) `place`; outside of the
-        text if there is none.
-        """
         place += step
         while 0 <= place < len(self._characters) and self._characters[place].isspace():
             place += step
@@ -209,9 +206,7 @@ class Breaks:
         return _Box(box.left, box.bottom, box.right, box.top)
 
     def _font(self, place: int) -> str:
-        """Name of the font of the character at index `place` of the text, or a number if it has no name; empty without
-        a font.
-        """
+        """Name of the font of a character, or a number if it has no name; empty without a font."""
         index = self._index(place)
         name = ctypes.create_string_buffer(_LONGEST_FONT)
         if index >= 0 and self._raw.FPDFText_GetFontInfo(self._text, index, name, _LONGEST_FONT, None) > 1:
@@ -224,7 +219,7 @@ class Breaks:
         return bool(self._raw.FPDFLink_Enumerate(self._page, ctypes.c_int(0), self._raw.FPDF_LINK()))
 
     def _address(self, place: int) -> str:
-        """URI of the link at the character at index `place` of the text; empty without one."""
+        """URI of the link at a character; empty without one."""
         if not self._has_links:
             return ""
         left, bottom, right, top = self._box(place)

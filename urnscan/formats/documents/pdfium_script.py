@@ -71,7 +71,7 @@ def contents(path: str) -> Iterator[_Frame]:
 
 @functools.cache
 def _breaks() -> ModuleType:
-    """The module `pdfium_breaks`, loaded from its file without the package."""
+    # From its file: this process does not load the package.
     file = Path(__file__).with_name("pdfium_breaks.py")
     spec = cast(ModuleSpec, importlib.util.spec_from_file_location(file.stem, file))
     module = importlib.util.module_from_spec(spec)
@@ -86,7 +86,6 @@ def _text(name: str, texts: Iterator[bytes]) -> Iterator[_Frame]:
 
 
 def _pages(pdf: PdfDocument) -> Iterator[_Frame]:
-    """Yield the frames of all pages, and a single frame about all damaged pages."""
     from pypdfium2 import PdfiumError  # noqa: PLC0415 (as above)
 
     wrong = []
@@ -184,7 +183,7 @@ def _write(out: BinaryIO, kind: bytes, name: str, content: bytes) -> None:
 
 
 def _limit(seconds: int) -> None:
-    """Limit the CPU time of this process to `seconds` from now, if the system supports limits."""
+    """Limit the CPU time of this process to `seconds` from now on."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource  # noqa: PLC0415 (not every system has it)
 

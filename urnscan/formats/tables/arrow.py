@@ -250,7 +250,7 @@ def _field(data: bytes, table: int, number: int) -> int:
 
 
 def _number(data: bytes, table: int, number: int) -> int:
-    """Value of a signed field of 64 bits of the table at index `table` in a flatbuffer; 0 without the field."""
+    """Value of a signed field of 64 bits in a flatbuffer; 0 without the field. Parameters: those of `_field`."""
     at = _field(data, table, number)
     return int(struct.unpack_from("<q", data, at)[0]) if at else 0
 

@@ -87,9 +87,8 @@ class UsualLines:
         return place
 
     def _spread(self, columns: Iterable[Sequence[Any]], unusual: Iterable[int]) -> None:
-        """Store the values of the decoded lines, with arrays replaced by their elements, and the unusual lines: those
-        in `unusual`, and those with an object, or an array more than three deep, in a column. `columns`: for each name
-        its values in all lines.
+        """Store the values of the decoded lines, with arrays replaced by their elements, and which lines are unusual:
+        also those with an object, or an array more than three deep. `columns`: for each name its values in all lines.
         """
         cells = [*itertools.chain.from_iterable(zip(*columns, strict=True))]
         self._offsets = np.arange(0, len(cells) + 1, len(self._names))
@@ -136,7 +135,7 @@ class UsualLines:
 
 def _in_cells(place: Place, are_arrays: list[bool], offsets: npt.NDArray[np.int64]) -> Place:
     """Function from the index of a value to its place, after arrays were replaced by their elements. `place`: that
-    function before; `offsets`: for each old value its new index, or that of its first element.
+    function before; `offsets`: new index of each old value, or of its first element.
     """
     of_element = in_lists(place, offsets)
 

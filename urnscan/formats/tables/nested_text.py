@@ -268,7 +268,6 @@ def as_bytes(array: pa.Array) -> pa.Array:
 
 
 def _sizes(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Number of bytes of each value of an array of bytes; 0 for null."""
     if array.type not in _VIEWS:
         return _integers(pc.binary_length(array))
     views = np.frombuffer(array.buffers()[1] or b"", np.int32)[::4][array.offset : array.offset + len(array)]
@@ -280,7 +279,6 @@ def _present(array: pa.Array) -> npt.NDArray[np.int64]:
 
 
 def _integers(array: pa.Array) -> npt.NDArray[np.int64]:
-    """Convert an array of integers or booleans to int64; null becomes 0."""
     whole = pc.cast(array, pa.int64())
     if whole.null_count:
         whole = pc.fill_null(whole, number_scalar(0))

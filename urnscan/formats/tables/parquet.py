@@ -173,9 +173,7 @@ class _Parquet:
             row += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
-        """Bytes of the longest value in the dictionary of a text column in a row group. `name`: dotted path of the
-        column.
-        """
+        """Bytes of the longest value in the dictionary of a text column in a row group."""
         file = self._open(self._source, [name])
         batch = next(file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False))
         dictionary = batch.column(0).dictionary
@@ -199,8 +197,8 @@ class _Parquet:
         )
 
     def _dictionary(self, chunk: Any) -> int:  # noqa: ANN401 (pyarrow carries no types)
-        """Unpacked bytes, by its header, of the dictionary page at the beginning of a column chunk; 0 without one.
-        `chunk`: the metadata of the chunk.
+        """Unpacked bytes, by its header, of the dictionary page of a column chunk; 0 without one. `chunk`: its
+        metadata.
         """
         start = chunk.data_page_offset
         if chunk.has_dictionary_page and 0 < chunk.dictionary_page_offset < start:

@@ -86,7 +86,6 @@ def read_sqlite(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
 
 
 def _log_error(path: str, layer: Layer) -> Iterator[SourceError]:
-    """Yield an error if the write-ahead log next to the database is not empty, as its changes are not read."""
     with contextlib.suppress(OSError):
         # To read the changes, SQLite would have to write into the folder.
         if os.path.getsize(path + "-wal"):  # noqa: PTH202 (paths are strings here)
@@ -201,8 +200,7 @@ class _Database:
 
     def _rows_of(self, table: _Table, columns: list[str]) -> Iterator[list[tuple[Any, ...]] | SourceError]:
         """Yield groups of at most 256 rows of a table, each row with its row id (or None) and the values of `columns`,
-        and errors. A row with a value of more than 64 MiB is left out; in a table without row ids it ends the rows, as
-        damage does.
+        and errors. A row with a value of more than 64 MiB is left out, or ends the rows of a table without row ids.
         """
         number = table.row_id or "NULL"
         # NOT INDEXED: an index of an expression would run code, and a covering index has another order of rows.
@@ -248,8 +246,8 @@ class _Database:
         yield from failures.rest()
 
     def _select(self, query: str, at_once: int) -> Iterator[list[tuple[Any, ...]]]:
-        """Yield the rows of a query in groups of at most `at_once`. Raises sqlite3.DataError for a row or value of more
-        than 64 MiB, or of more than 256 KiB if `at_once` is above 1.
+        """Yield the rows of a query in groups of at most `at_once`. Raises sqlite3.DataError for a row of more than 64
+        MiB, or 256 KiB if `at_once` is above 1.
         """
         # The query may be long, and its execution reads the first row. A group is in memory, so long rows fail in a group.
         self._limit(LONGEST)
@@ -286,8 +284,8 @@ class _Database:
 
 
 def _place(table: str, numbers: Sequence[object], columns: list[str], filled: list[int], index: int) -> str:
-    """Place `table/row/column` of the value number `index` in a group of rows. `columns`: names, the first for the row
-    id; `filled`: for each value the number of its cell, counted row by row.
+    """Place `table/row/column` of the value number `index` in a group of rows. `columns`: first that of the row id;
+    `filled`: for each value the number of its cell, counted row by row.
     """
     row, column = divmod(filled[index], len(columns))
     return f"{table}/{numbers[row]}/{columns[column]}"
@@ -298,9 +296,6 @@ def _text(name: bytes) -> str:
 
 
 def _is_damaged(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file with a suffix of SQLite, but without its signature, is a damaged database. None if more bytes are
-    needed.
-    """
     if not layer.file_name.lower().endswith(_SHARED_SUFFIXES):
         return is_binary(head)
     return head[_FRACTIONS] == b"\x40\x20\x20" or (None if len(head) < _FRACTIONS.stop else False)

@@ -152,20 +152,17 @@ class _Text:
         named: Callable[[_Record, int], PlacedValues],
         several: Callable[[int], tuple[int, PlacedValues | None]] | None = None,
     ) -> Iterator[documents.Values | SourceError]:
-        """Yield the values of all records as `Values`, and errors for damage, after which reading goes on. Raises
-        SourceError if the rest cannot be read.
+        """Yield the values of all records as `Values`, and errors; after damage, reading goes on. `read` yields the
+        records in the buffer; `named` returns the values of a record and their places, given its number from 0.
 
-        `read` yields the records in the buffer. `named` returns the values of a record and their places, given its
-        number from 0. `several`, given the number of the next record, may take further records from the buffer; it
-        returns how many, and their values, and is called after each whole record until it returns (0, None).
+        `several`, given the number of the next record, may take further records from the buffer: it returns how many,
+        and their values, and is called after each whole record until it returns (0, None).
         """
         yield from gather(self._placed_values(read, named, several), self._layer)
         yield from self.end()
 
     def end(self) -> Iterator[SourceError]:
-        """Yield an error about the damaged records that were not reported singly, if any, and raise `buffer.error`, if
-        any. To be called after the last record.
-        """
+        # Called after the last record.
         yield from self.failures.rest()
         if self.buffer.error is not None:
             raise self.buffer.error
