@@ -72,12 +72,13 @@ def test_text_with_such_a_name(tmp_path):
 
 class TestDamage:
     def test_a_length_that_lies(self, tmp_path):
-        """It costs its own record; the message says how far."""
-        wrong = record(1, b"urn:ex:a " + b"x" * 50)
+        """It costs no name; the message says how far."""
+        wrong = record(1, b"urn:ex:a " + b"x" * 20_000 + b" urn:ex:c ")
         at = wrong.index(b"\n")
-        wrong = wrong[: at - 1] + b"0" + wrong[at:]  # shorter
+        wrong = wrong[: at - 2] + wrong[at:]  # shorter
         rows, (reason,) = scanned(tmp_path, HEAD + wrong + record(2, b"urn:ex:b"))
-        assert ("http://ex.org/2", "urn:ex:b") in [row[:2] for row in rows]
+        assert [row[1] for row in rows] == ["urn:ex:a", "urn:ex:c", "urn:ex:b"]
+        assert [rows[0][0], rows[2][0]] == ["http://ex.org/1", "http://ex.org/2"]
         assert "no record begins here, where http://ex.org/1 ends" in reason
 
     def test_cut_off_anywhere(self, tmp_path):

@@ -249,12 +249,13 @@ def test_a_record_need_not_be_read_to_its_end():
     ids=range(8),
 )
 @pytest.mark.parametrize("most", [1, 50, 1 << 20])
-def test_what_is_no_record_is_told_and_passed_over(bad, reason, most):
-    """Once, with its place and how much it is; the records before and after it are whole."""
+def test_what_is_no_record_is_told_and_is_text(bad, reason, most):
+    """Once, with its place and how much it is; the records before and after it are whole, and names in it are found."""
     good = record(b"urn:a:1", 1)
     out = read(good + bad + record(b"urn:a:2", 2) + record(b"urn:a:3", 3), most=most)
-    content = f"{len(bad):,} bytes skipped, up to the next record"
-    assert out == [
+    content = f"{len(bad):,} bytes up to the next record"
+    assert (b"urn:bad:1" in bad) == any(b"urn:bad:1" in item[1] for item in out if isinstance(item, tuple))
+    assert [item for item in out if isinstance(item, str) or b"urn:a" in item[1]] == [
         (urn(1), b"urn:a:1"),
         f"x.warc: damaged at byte {len(good)}: {reason.format(urn(1))}; {content}",
         (urn(2), b"urn:a:2"),
@@ -266,7 +267,7 @@ def test_a_file_that_ends_in_a_header():
     content = record(b"urn:a:1", 1)
     assert read(content + record(b"", 2)[:50]) == [
         (urn(1), b"urn:a:1"),
-        f"x.warc: damaged at byte {len(content)}: a header is truncated; 50 bytes skipped, up to the end",
+        f"x.warc: damaged at byte {len(content)}: a header is truncated; 50 bytes up to the end",
     ]
 
 
@@ -289,8 +290,8 @@ def test_a_file_that_is_cut_off(cut, size):
                 f"x.warc!/{urn(number)}: truncated: only {there} of 21 bytes are present",
             ]
         elif there < 0 and cut > position:
-            assert len(out) == number + 1
-            assert out[number].startswith(f"x.warc: damaged at byte {position:,}: ")
+            assert out[-1].startswith(f"x.warc: damaged at byte {position:,}: ")
+            assert out[number:-1] in ([], [(f"byte {position}", content[position:])])
         break
 
 
@@ -333,8 +334,7 @@ def test_a_damaged_line_end_before_a_record(bit, most):
     content[len(records[0]) - 1] ^= 1 << bit
     out = read(bytes(content), most=most)
     whole = read(b"".join(records))
-    assert [item for item in out if isinstance(item, tuple)] == whole
-    assert out in (whole, [whole[0], out[1], *whole[1:]])
+    assert out in (whole, [whole[0], (f"byte {len(records[0]) - 1}", out[1][1]), out[2], *whole[1:]])
 
 
 @given(st.data())
@@ -373,7 +373,7 @@ def test_version_lines_alone_are_read_fast():
     start = time.process_time()
     (error,) = read(b"WARC/1.0\n" * 200_000)
     assert time.process_time() - start < 5
-    assert error.endswith("a header ends where another begins; 1,800,000 bytes skipped, up to the end")
+    assert error.endswith("a header ends where another begins; 1,800,000 bytes up to the end")
 
 
 # Records together
@@ -536,7 +536,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nurn:a:1\r\
 def lost(where, name, content, upto="the next record"):
     """The message for bytes that are no record behind one of this name."""
     ends = f"where {urn(name)} ends by its length"
-    return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {content} bytes skipped, up to {upto}"
+    return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {content} bytes up to {upto}"
 
 
 @pytest.mark.parametrize("most", [1, 60, 1 << 20])
@@ -548,6 +548,7 @@ def test_a_length_that_is_too_large_is_told(block, most):
     out = read(long + swallowed + record(b"urn:a:3", 3), most=most)
     assert [item if isinstance(item, str) else item[0] for item in out] == [
         urn(1),
+        f"byte {len(long + swallowed) - 24}",
         lost(len(long + swallowed) - 24, 1, 24),
         urn(3),
     ]
@@ -576,12 +577,44 @@ def test_a_right_length_is_kept_whatever_the_record_holds(most):
 @pytest.mark.parametrize("most", [1, 50, 1 << 20])
 @pytest.mark.parametrize("last", [False, True])
 def test_a_length_that_is_too_small_is_told(length, most, last):
-    """The text is as long as the header says, and how much is passed over is told."""
+    """The text is as long as the header says; the rest is a text of its own, and how much that is, is told."""
     good = b"" if last else record(b"urn:a:2", 2)
     bad = record(b"urn:bad:1", 1, length=length)
     out = read(bad + good, most=most)
     error = lost(len(bad) - 13 + length, 1, 13 - length, "the end" if last else "the next record")
-    assert out == [(urn(1), b"urn:bad:1"[:length]), error, *([] if last else [(urn(2), b"urn:a:2")])]
+    rest = f"byte {len(bad) - 13 + length}", bad[length - 13 :]
+    assert out == [(urn(1), b"urn:bad:1"[:length]), rest, error, *([] if last else [(urn(2), b"urn:a:2")])]
+
+
+@pytest.mark.parametrize("length", ["x", "9" * 20, ""])
+@pytest.mark.parametrize("most", [1, 60, 1 << 20])
+def test_a_record_without_a_length_ends_at_the_next(length, most):
+    """Only damaged data is lost: such a record was skipped, with all names in it."""
+    blocks = [CODED, CHUNKED, PAGE * 3]
+    records = [record(block, number, HTTP, kind="response", length=length) for number, block in enumerate(blocks)]
+    out = read(b"".join(records) + record(b"urn:a:9", 9), most=most, size=7)
+    members = [item for item in out if isinstance(item, tuple)]
+    assert [name for name, _ in members] == [urn(number) for number in (0, 1, 2, 9)]
+    texts = [b"urn:a:coded ", b"urn:a:1", PAGE.split(b"\r\n\r\n")[1] + PAGE * 2, b"urn:a:9"]
+    assert [text.strip(b"\r\n") for _, text in members] == texts
+    where = [0, len(records[0]), len(records[0] + records[1])]
+    assert [error.partition(": a ")[0] for error in out if isinstance(error, str)] == [
+        f"x.warc: damaged at byte {byte}" for byte in where
+    ]
+
+
+@pytest.mark.parametrize("most", [1, 5000, 1 << 20])
+def test_what_follows_damage_in_a_record_is_text(most):
+    """Names after the damage are found, however far the next record is."""
+    rest = BODY * (1 if most == 1 else 90)
+    damage = DamageError("x.warc.bz2", "is torn")
+    out = read(record(BODY, 1)[:500], damage, rest + record(b"urn:a:2", 2), most=most, size=999)
+    assert [item if isinstance(item, str) else item[0] for item in out[1:]] == [
+        "x.warc.bz2: is torn",
+        "byte 500",
+        urn(2),
+    ]
+    assert out[2][1] == rest
 
 
 @pytest.mark.parametrize("error", [DamageError("x.warc.gz", "is torn"), SourceError("x.warc.gz", "is gone")])

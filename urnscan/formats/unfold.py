@@ -197,11 +197,13 @@ def _records(extents: Iterator[Extent], layer: Layer) -> Iterator[Document | Tex
                 if FORMS.recognise(reader, inner) is None:
                     yield reader.error or _no_record(inner)
                     continue
+                layer.budget.has_records = False
                 for content in _unfold(reader, inner):
-                    if isinstance(content, Document | Values) and content.capture is None:
+                    if not isinstance(content, Document | Values) or content.capture is not None:
+                        yield content
+                    elif not layer.budget.has_records:
                         yield _no_record(inner)
                         break
-                    yield content
                     yield from layer.budget.collected()
         except LimitError:
             # Skip the other extents of this input: the iterator continues with the next input.

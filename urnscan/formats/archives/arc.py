@@ -2,8 +2,8 @@
 
 A record begins with a line: the address, the IP, fourteen digits of the time, the media type, in version 2 more fields,
 and the length. The address and the media type may contain spaces, so the line is split from its end. The name of a
-member is its address. Headers of HTTP messages are not text. Bytes that are not a record are skipped up to the next
-line of a record; an error reports where they are and how many.
+member is its address. Headers of HTTP messages are not text. Bytes that are not a record, up to the next line of a
+record, are a member, too; an error reports where they are and how many.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from urnscan.display.text import counted
 from urnscan.errors import DamageError, SourceError
-from urnscan.formats.archives.warc import open_record
+from urnscan.formats.archives.warc import open_gap, open_record
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Member
@@ -61,7 +61,11 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
             capture = Capture(match["date"], _OF_VERSION_2.sub(b"", match["kind"]))
             yield from open_record(block, before, capture, layer, is_http=before.lower().startswith("http"))
         elif buffer.peek():
-            yield _passed_over(buffer, before, layer)
+            at = buffer.tell()
+            yield from open_gap(buffer, _NEXT, _LONGEST, layer)
+            previous = f", where {before} ends by the length in its line" if before else ""
+            passed = f"{counted(buffer.tell() - at, 'byte')} up to the next record"
+            yield SourceError(layer.name, f"damaged at byte {at}: no record begins here{previous}; {passed}")
         elif buffer.error is None:
             return
         else:
@@ -70,18 +74,6 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
             if not isinstance(error, DamageError):
                 raise error
             yield error
-
-
-def _passed_over(buffer: Buffer, before: str, layer: Layer) -> SourceError:
-    """Skip to the next record, or to the end, and return the error about the skipped bytes. `before`: address of the
-    record before them, or empty.
-    """
-    at = buffer.tell()
-    buffer.skip(1)
-    buffer.find(_NEXT, _LONGEST)
-    previous = f", where {before} ends by the length in its line" if before else ""
-    passed = f"{counted(buffer.tell() - at, 'byte')} skipped"
-    return SourceError(layer.name, f"damaged at byte {at}: no record begins here{previous}; {passed}")
 
 
 FORM = Archive(name="an ARC file", open=open_arc, suffixes=(".arc",), recognise_named=is_arc, is_web_archive=True)

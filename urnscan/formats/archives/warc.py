@@ -4,8 +4,8 @@ The name of a member is its target URI and its record ID. The headers of a recor
 are not text. Digests are not verified. Each segment of a record is a separate member, and an error reports the first
 segment.
 
-The length of a record is the length in its header. Damaged bytes are skipped up to the next record, and an error
-reports where they are and how many.
+The length of a record is the length in its header; without one, a record ends at the next record. Bytes between two
+records are a member, too, and an error reports where they are and how many.
 """
 
 import re
@@ -93,27 +93,28 @@ class _WarcRecords:
         # The offset of damaged bytes, and the reason.
         wrong: tuple[int, str] | None = None
         while True:
-            if is_lost or wrong:
-                buffer.find(_BEGIN, _LONGEST_BEGIN)
-            else:
-                while texts := self._run():
-                    yield texts
-                while blank := _BLANK.match(buffer.peek()):
-                    buffer.skip(blank.end())
+            while not (is_lost or wrong) and (texts := self._run()):
+                yield texts
+            while blank := _BLANK.match(buffer.peek()):
+                buffer.skip(blank.end())
+            gap = buffer.peek(_LONGEST_BEGIN) if is_lost or wrong else b""
+            if gap and not _BEGIN.match(gap):
+                yield from open_gap(buffer, _BEGIN, _LONGEST_BEGIN, self._layer)
             at = buffer.tell()
             header = self._header()
             if isinstance(header, str):
                 wrong = wrong or (at, header)
-                buffer.skip(1)
                 continue
             error = buffer.error if header is None else None
             if wrong:
                 upto = "the next record" if header else "the end" if error is None else "where reading failed"
-                passed = f"{counted(at - wrong[0], 'byte')} skipped, up to {upto}"
-                yield SourceError(self._layer.name, f"damaged at byte {wrong[0]}: {wrong[1]}; {passed}")
+                count = counted(at - wrong[0], "byte")
+                yield SourceError(self._layer.name, f"damaged at byte {wrong[0]}: {wrong[1]}; {count} up to {upto}")
                 wrong = None
             if header is not None:
                 is_lost = yield from self._record(header, at)
+                if not _has_length(header):
+                    wrong = at, "a header has no valid Content-Length"
             elif error is None:
                 return
             else:
@@ -150,7 +151,7 @@ class _WarcRecords:
             at = blank.end() if blank else end
             match = _HEADER_END.search(data, at, at + HEADER) if _RECORD.match(data, at) else None
             fields = _fields(match, data[at : match.end()]) if match else ""
-            if not match or isinstance(fields, str) or _is_continuation(fields):
+            if not match or isinstance(fields, str) or _is_continuation(fields) or not _has_length(fields):
                 break
             start = match.end()
             after = start + int(fields[b"content-length"])
@@ -166,8 +167,8 @@ class _WarcRecords:
         return Texts.of(data, texts), end
 
     def _header(self) -> _Fields | str | None:
-        """Take the header at the next byte, and return its fields; None at the end, and where reading failed. Without a
-        valid header, takes nothing, and returns the reason (a str).
+        """Take the header at the next byte, and return its fields. Without a valid header, take what is certainly a
+        part of a header, and return the reason (a str). None at the end, and where reading failed (`_buffer.error`).
         """
         buffer = self._buffer
         data = buffer.peek(_SIGN)
@@ -179,15 +180,14 @@ class _WarcRecords:
                 return f"no record begins here{previous}"
             if end := buffer.find_within(_HEADER_END, HEADER):
                 fields = _fields(end, buffer.peek()[: end.end()])
-                buffer.skip(0 if isinstance(fields, str) else end.end())
+                buffer.skip(end.start("next") if end["next"] else end.end())
                 return fields
             data = buffer.peek(0)
             if len(data) >= HEADER:
+                buffer.skip(HEADER - _LONGEST_BEGIN)
                 return f"a header has more than {HEADER:,} bytes"
-        if buffer.error is None:
-            return "a header is truncated"
         buffer.skip(len(data))
-        return None
+        return "a header is truncated" if buffer.error is None else None
 
     def _record(self, fields: _Fields, at: int) -> Generator[Member | SourceError, None, bool]:
         """Yield the record after its header (`fields`, at offset `at`) as a member, and its errors. Returns whether
@@ -198,20 +198,62 @@ class _WarcRecords:
             self._has_told_segments = True
             reason = "is a segment of another record (WARC-Type: continuation): segments are read each on its own"
             yield SourceError(self._layer.name_of(name), f"{reason}, so a name over two of them is not found")
+        if not _has_length(fields):
+            gap = GapReader(self._buffer, _BEGIN, _LONGEST_BEGIN)
+            yield from open_record(gap, name, _capture(fields), self._layer, is_http=_is_http(fields))
+            return False
         block = LengthReader(self._buffer, int(fields[b"content-length"]), self._layer.name_of(name))
         yield from open_record(block, name, _capture(fields), self._layer, is_http=_is_http(fields))
         return block.is_cut
 
 
+class GapReader(Reader):
+    """Reader of the bytes of a buffer up to the next match of a pattern, to the end, or to an error (which stays in the
+    buffer): a damaged part of a file, or a record of unknown length.
+    """
+
+    def __init__(self, buffer: Buffer, pattern: re.Pattern[bytes], longest: int) -> None:
+        """`pattern`: of the beginning of a record. `longest`: maximum bytes of a match."""
+        self._buffer = buffer
+        self._pattern = pattern
+        self._longest = longest
+        self._ready = 0  # bytes that were searched
+        self._has_match = False
+
+    def read_into(self, view: memoryview) -> int:
+        """Read bytes into the front of the view. Returns their number, 0 at the end. Raises nothing."""
+        if not self._ready and not self._has_match:
+            data = self._buffer.peek(self._longest + 1)
+            match = self._pattern.search(data)
+            self._has_match = match is not None
+            # The byte before a match is searched together with it: the pattern may look at it.
+            certain = len(data) - self._longest if len(data) > self._longest else len(data)
+            self._ready = match.start() if match else certain
+        got = min(self._ready, len(view))
+        view[:got] = self._buffer.peek(got)[:got]
+        self._buffer.skip(got)
+        self._ready -= got
+        return got
+
+
+def open_gap(buffer: Buffer, pattern: re.Pattern[bytes], longest: int, layer: Layer) -> Iterator[Member | SourceError]:
+    """Yield the bytes up to the next record as a member without a capture, called by the place of its first byte.
+
+    `pattern`, `longest`: as of `GapReader`; `layer`: names and limits of the archive. Raises LimitError.
+    """
+    name = f"byte {buffer.tell()}"
+    yield from open_record(GapReader(buffer, pattern, longest), name, None, layer, is_http=False)
+
+
 def open_record(
-    block: LengthReader, name: str, capture: Capture, layer: Layer, *, is_http: bool
+    block: Reader, name: str, capture: Capture | None, layer: Layer, *, is_http: bool
 ) -> Iterator[Member | SourceError]:
     """Yield a record of a web archive as a member with the name `name`, whose reader gives the body of an HTTP message
     (`is_http`) or all of `block`. Then skip what the caller left unread in `block`; if that fails, yield the error.
 
     If the limit of nesting is reached, yields an error instead of the member. `block`: reader of the record after its
-    header; `capture`: metadata of the record, for the member. `layer`: names and limits of the archive. Raises
-    LimitError.
+    header; `capture`: metadata of the record, for the member; None: it is no record. `layer`: names and limits of the
+    archive. Raises LimitError.
     """
     try:
         inner = layer.inside(name, capture)
@@ -234,9 +276,11 @@ def _fields(end: re.Match[bytes], data: memoryview) -> _Fields | str:
     for name, value in _FIELD.findall(data):
         stripped = value.strip()
         fields.setdefault(name.lower(), _FOLD.sub(b" ", stripped) if b"\n" in stripped else stripped)
-    if not _LENGTH.fullmatch(fields.get(b"content-length", b"")):
-        return "a header has no valid Content-Length"
     return fields
+
+
+def _has_length(fields: _Fields) -> bool:
+    return _LENGTH.fullmatch(fields.get(b"content-length", b"")) is not None
 
 
 def _capture(fields: _Fields, head: bytes = b"") -> Capture:
