@@ -314,7 +314,30 @@ def test_row_groups_around_a_damaged_one_are_read(tmp_path):
     values, errors = read_values(path)
     assert [place for place, _ in values] == ["0/a", "1/a", "2/a", "6/a", "7/a", "8/a"]
     assert len(errors) == 1
-    assert errors[0].startswith("in: row group 1 damaged: ")
+    assert errors[0].startswith("in: row group 1, column 'a' damaged: ")
+
+
+@pytest.mark.parametrize("batch", [1, 2, 1 << 16])
+@pytest.mark.parametrize("is_dictionary", [False, True])
+def test_damage_in_a_column_costs_only_this_column(tmp_path, monkeypatch, batch, is_dictionary):
+    """Only damaged data is lost: a page of one column costs no value of another, and no value comes twice."""
+    monkeypatch.setattr(parquet, "_MOST_ROWS", batch)
+    path = tmp_path / "a.parquet"
+    rows = [f"value {row}" * 50 for row in range(8)]
+    table = pa.table({"a": rows, "b": rows, "b.x": rows, "c": [{"x": row} for row in rows]})
+    kind = {"use_dictionary": is_dictionary, "write_statistics": False, "write_page_checksum": True}
+    pq.write_table(table, path, row_group_size=4, data_page_size=1, write_batch_size=2, **kind)
+    chunk = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    raw = bytearray(path.read_bytes())
+    # The last page has the last two rows.
+    raw[(chunk.dictionary_page_offset or chunk.data_page_offset) + chunk.total_compressed_size - 1] ^= 1
+    path.write_bytes(raw)
+    values, (error,) = read_values(path)
+    places = [place for place, _ in values]
+    whole = [f"{row}/{name}" for row in range(8) for name in ("a", "b", "b.x", "c.x")]
+    lost = {f"{row}/b" for row in range(2 if batch <= 2 else 0, 4)}
+    assert sorted(places) == sorted(set(whole) - lost)
+    assert error.startswith("in: row group 0, column 'b' damaged: ")
 
 
 def test_a_wrong_checksum_of_a_page_is_damage(tmp_path):
@@ -326,7 +349,7 @@ def test_a_wrong_checksum_of_a_page_is_damage(tmp_path):
     path.write_bytes(path.read_bytes().replace(b"x" * 100, b"x" * 99 + b"y"))
     values, errors = read_values(path)
     assert values == []
-    assert "row group 0 damaged" in errors[0]
+    assert "row group 0, column 'a' damaged" in errors[0]
 
 
 def test_a_batch_behind_a_damaged_one_is_read_with_its_own_rows(tmp_path):

@@ -1,8 +1,8 @@
-"""Parquet files, read row group by row group, so that only the rows of a damaged row group are lost."""
+"""Parquet files, read row group by row group. Damage in a column costs only this column, in its row group."""
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,7 +13,7 @@ from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Table, exactly, looks_binary
 from urnscan.formats.tables.former_outputs import told
 from urnscan.formats.tables.nested_text import FAILED, Tails, as_bytes, choose, read_column, tails_of
-from urnscan.formats.tables.values import MOST_BYTES, Failures, bytes_of, in_words
+from urnscan.formats.tables.values import MOST_BYTES, Failures, bytes_of, in_place, in_words
 from urnscan.stores.reader import Reader, begins, path_of_file
 
 _MAGIC = b"PAR1"
@@ -46,7 +46,7 @@ def is_parquet(head: bytes, layer: Layer) -> bool | None:
 
 def read_parquet(reader: Reader, layer: Layer) -> Iterator[Values | SourceError]:
     """Yield the strings and bytes in the columns of a Parquet file as `Values`, at any depth; with `--column` only
-    those in named columns. Also yields errors about named columns and damaged row groups.
+    those in named columns. Also yields errors about named columns, and about damaged columns of row groups.
 
     Without `--column`, a file that urnscan wrote yields a note first, and nothing else if `layer.reading.results` is
     False. Bytes that are not a seekable file are read into memory. Raises SourceError if the whole file cannot be read
@@ -99,6 +99,21 @@ class _Unread:
         pass
 
 
+class _Group(NamedTuple):
+    """A row group: an open file, its number in the file, its first row in the file, and the rows of a batch."""
+
+    file: Any
+    number: int
+    row: int
+    most: int
+
+    def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Read columns, and perhaps others, whose dotted paths begin with their names. Raises errors of pyarrow."""
+        batches: Iterator[pa.RecordBatch]
+        batches = self.file.iter_batches(self.most, row_groups=[self.number], columns=columns, use_threads=False)
+        return batches
+
+
 class _Parquet:
     def __init__(self, source: pa.NativeFile, layer: Layer, *, counts: bool) -> None:
         """`counts`: False if the bytes of the file are already counted in the budget."""
@@ -112,6 +127,7 @@ class _Parquet:
         self._metadata = self._file.metadata
         self._left = source.size()  # bytes of the file that were not counted as read
         self._columns: list[str] = []  # columns of the file that are read
+        self._failures = Failures(layer.name, "parts")
         self._unread = self._open(pa.PythonFile(_Unread(source.size()), "r"), [])
 
     def read(self) -> Iterator[Values | SourceError]:
@@ -126,18 +142,22 @@ class _Parquet:
         self._columns = list(names)
         paths = [self._file.schema.column(index).path for index in range(self._metadata.num_columns)]
         leaves = [index for index, path in enumerate(paths) if any(tails_of(name, (path,)) for name in self._columns)]
-        failures = Failures(self._layer.name, "row groups")
         row = 0
         for group in range(self._metadata.num_row_groups if names else 0):
             try:
                 yield from self._read_group(group, row, names, leaves)
             except FAILED as error:
-                why = _TO_DECRYPT if "crypt" in str(error).lower() else f"damaged: {in_words(error)}"
-                yield from failures.one(f"row group {group} {why}")
+                yield from self._failed(group, "", error)
             row += self._metadata.row_group(group).num_rows
-        yield from failures.rest()
+        yield from self._failures.rest()
 
-    def _read_group(self, group: int, row: int, names: dict[str, Tails], leaves: list[int]) -> Iterator[Values]:
+    def _failed(self, group: int, part: str, error: BaseException) -> Iterator[SourceError]:
+        why = _TO_DECRYPT if "crypt" in str(error).lower() else f"damaged: {in_words(error)}"
+        yield from self._failures.one(f"row group {group}{part} {why}")
+
+    def _read_group(
+        self, group: int, row: int, names: dict[str, Tails], leaves: list[int]
+    ) -> Iterator[Values | SourceError]:
         self._try_metadata(group)
         chunks = [(leaf, self._metadata.row_group(group).column(leaf)) for leaf in leaves]
         rows = max(1, self._metadata.row_group(group).num_rows)
@@ -163,14 +183,45 @@ class _Parquet:
             if is_text and dictionary and (dictionary > _LARGE_DICTIONARY or column.max_repetition_level):
                 kept.append(column.path)
             elif dictionary * most > _UNFOLDED:
-                longest = self._longest(group, column.path) if is_text and column.path in self._columns else dictionary
+                longest = dictionary
+                if is_text and column.path in self._columns:
+                    # The error of a damaged column follows, when its values are read.
+                    with contextlib.suppress(*FAILED):
+                        longest = self._longest(group, column.path)
                 most = min(most, _UNFOLDED // max(1, longest))
         file = self._open(self._source, kept) if kept else self._file
-        for batch in file.iter_batches(max(1, most), row_groups=[group], columns=self._columns, use_threads=False):
+        yield from self._read_columns(_Group(file, group, row, max(1, most)), names)
+
+    def _read_columns(self, group: _Group, names: dict[str, Tails]) -> Iterator[Values | SourceError]:
+        """Yield the values of columns in a row group; for a damaged column, those before the damage, and an error.
+        `names`: as of `choose`.
+        """
+        # Number of rows that were read of each column; damaged columns are removed.
+        counts = dict.fromkeys(names, 0)
+        try:
+            yield from self._values(group, names, counts)
+        except FAILED:
+            # pyarrow does not say which column is damaged.
+            for name in [*counts]:
+                try:
+                    yield from self._values(group, {name: names[name]}, counts)
+                except FAILED as error:
+                    yield from self._failed(group.number, f", column {in_place(name)!r}", error)
+
+    def _values(self, group: _Group, names: dict[str, Tails], counts: dict[str, int]) -> Iterator[Values | SourceError]:
+        at = 0
+        for batch in group.batches([*names]):
             for field, column in zip(batch.schema, batch.columns, strict=True):
-                if field.name in names:
-                    yield from read_column(column, field.name, names[field.name], row, self._layer)
-            row += batch.num_rows
+                name = field.name
+                if name not in names or not at <= (start := counts.get(name, -1)) < at + batch.num_rows:
+                    continue
+                try:
+                    yield from read_column(column[start - at :], name, names[name], group.row + start, self._layer)
+                    counts[name] = at + batch.num_rows
+                except FAILED as error:
+                    del counts[name]
+                    yield from self._failed(group.number, f", column {in_place(name)!r}", error)
+            at += batch.num_rows
 
     def _longest(self, group: int, name: str) -> int:
         """Bytes of the longest value in the dictionary of a text column in a row group."""
