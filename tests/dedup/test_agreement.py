@@ -51,6 +51,7 @@ descriptions = st.builds(
     series=st.none() | st.sampled_from(["12", "no. 12", "Bd. 3 | 7", "new ser., v. 4"]),
     extent=st.none()
     | st.sampled_from(["xii, 230 p.", "260 pages", "3 v. in 4", "v. <1-3>", "1 sheet", "2 sound discs"]),
+    scale=st.sampled_from([None, "25000", "Scale 1:50,000", "Scale not given"]),
     dates=st.sampled_from([None, "open"]),
     publisher=st.sampled_from([None, "Blue Press", "Green Press", "[s.n.]"]),
     responsibility=st.sampled_from([None, "by Ann Bell", "ed. A."]),
@@ -157,7 +158,11 @@ def aspects_against(one, other, rules=RULES):
             {"title": "Ink in practice and theory"},
             ["title"],
         ),
-        ({"title": "Inks", "edition": "Teacher's ed."}, {"title": "Inks", "edition": "Student ed."}, ["title"]),
+        (
+            {"title": "Inks", "edition": "Teacher's ed."},
+            {"title": "Inks", "edition": "Student ed."},
+            ["title", "edition"],
+        ),
         ({"title": "Deutsch heute\x1fArbeitsbuch"}, {"title": "Deutsch heute"}, ["title"]),
         ({"title": "Correction of ink"}, {"title": "Correction of ink\x1fa study"}, []),
         # authors
@@ -252,6 +257,16 @@ def aspects_against(one, other, rules=RULES):
             [],
         ),  # the carrier contradicts, not the number
         ({"extent": "2 v. (450, 450 p.)"}, {"extent": "2 v. (900 p.)"}, []),
+        # opposite editions, scales of maps
+        ({"edition": "Windows version"}, {"edition": "Macintosh version"}, ["edition"]),
+        ({"edition": "Abridged ed."}, {"edition": "Unabridged ed."}, ["edition"]),
+        ({"edition": "Windows version"}, {"edition": "For Windows and Macintosh"}, []),
+        ({"edition": "Windows version"}, {"edition": "Rev. ed."}, []),
+        ({"edition": "Windows version"}, {}, []),
+        ({"scale": "Scale 1:25,000"}, {"scale": "50000"}, ["part"]),
+        ({"scale": "Scale [ca. 1:26 000]. 2 1/2 in. to 1 mile"}, {"scale": "1:25.000"}, []),
+        ({"scale": "25000 | 100000"}, {"scale": "Scales 1:100,000 and 1:500,000"}, []),
+        ({"scale": "Scale not given"}, {"scale": "50000"}, []),
         # numbers of documents and in series
         ({"document": "FP 1.18:D 37/977"}, {"document": "FP 1.18:V 59/977"}, ["part"]),
         ({"document": "C 13.10:970"}, {"document": "c 13.10: 970 (online) | C 13.10/2"}, []),

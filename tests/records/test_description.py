@@ -160,15 +160,29 @@ class TestMarc:
             ("   ", [("041", "0 ", "aeng", "afre")], "eng fre"),
             ("|||", [("041", "0 ", "aeng"), ("041", "0 ", "afre")], "eng fre"),
             ("und", [("041", "1 ", "aeng", "hger")], "eng"),  # $h: what it is translated from
+            ("|||", [("240", "10", "aInks", "lFrench.")], "French."),
+            ("ger", [("240", "10", "aInks", "lFrench.")], "ger"),
             ("zxx", [], None),
             ("mul", [("041", "0 ", "amul")], None),
         ],
     )
     def test_languages(self, code, fields, language):
-        """041 where 008/35-37 names no language."""
+        """041 where 008/35-37 names no language, and the uniform title where neither does."""
         record = marc(*fields)
         record["008"].data = record["008"].data[:35] + code + record["008"].data[38:]
         assert described("marc", record.as_marc()).language == language
+
+    @pytest.mark.parametrize(
+        ("fields", "scale"),
+        [
+            ([("034", "1 ", "aa", "b25000"), ("255", "  ", "aScale ca. 1:26,000")], "25000"),
+            ([("034", "1 ", "aa", "b25000"), ("034", "1 ", "aa", "b50000")], "25000 | 50000"),
+            ([("034", "0 ", "aa"), ("255", "  ", "aScale 1:25,000 ;", "bUTM")], "Scale 1:25,000 ;"),
+        ],
+    )
+    def test_scales(self, fields, scale):
+        """Page of dedup, `part`: the scales of a map, as a code, or else in words."""
+        assert described("marc", marc(*fields, kind="e").as_marc()).scale == scale
 
     def test_the_year_of_008_where_there_is_no_other(self):
         assert described("marc", marc(("264", " 1", "c[o. J.]")).as_marc()).year == "1998"

@@ -30,9 +30,9 @@ _FILE = "descriptions.toml"
 # Characters of a value that count: titles are not longer.
 _LONGEST = 500
 # Aspects that may have several values in a record.
-_SEVERAL = ("year", "changed", "language", "issue", "document", "series", "extent", "publisher")
+_SEVERAL = ("year", "changed", "language", "issue", "document", "series", "extent", "publisher", "scale")
 # Separators of several values, if a value may have white space in it.
-_BETWEEN_VALUES = dict.fromkeys(("document", "series", "extent"), " | ")
+_BETWEEN_VALUES = dict.fromkeys(("document", "series", "extent", "scale"), " | ")
 # Characters of a packed field, with the white space in it.
 _LONGEST_PACKED = 2_000
 # Codes of no language, of an unknown one, and of several.
@@ -80,6 +80,8 @@ class Description(NamedTuple):
     """Numbers in a series, with ` | ` between them."""
     extent: str | None = None
     """Pages and volumes, as the record counts them, with ` | ` between several statements."""
+    scale: str | None = None
+    """Scales of a map, with ` | ` between them: `25000`, or `Scale 1:25,000`."""
     publisher: str | None = None
     """Publisher, or printer."""
     dates: str | None = None

@@ -62,6 +62,12 @@ def _of_editions(one: Features, other: Features) -> float | None:
     return float(one.edition != other.edition or (all(releases) and releases[0].isdisjoint(releases[1])))
 
 
+def _of_opposite_editions(one: Features, other: Features) -> float | None:
+    if not (one.stated_edition and other.stated_edition):
+        return None
+    return float(have_opposites(one.stated_edition, other.stated_edition))
+
+
 def _of_unnumbered_edition(one: Features, other: Features) -> float | None:
     """1 if only one edition has a number, from 2 to 999, and the years differ, or the statements are the same without
     it (`Rev. ed. 2`, `Rev. ed.`); else None.
@@ -178,6 +184,13 @@ def _of_volumes(one: Features, other: Features) -> float | None:
     return max((float(mine.isdisjoint(others)) for mine, others in counts if mine and others), default=None)
 
 
+def _of_scales(one: Features, other: Features) -> float | None:
+    """Difference of the nearest scales of two maps, as a share of the greater number; None without both."""
+    if not (one.scales and other.scales):
+        return None
+    return min(abs(a - b) / max(a, b) for a in one.scales for b in other.scales)
+
+
 def _of_publishers(one: Features, other: Features) -> float | None:
     """1 if each publisher has a word the other lacks, else 0; None without both, or unless pages differ by over 2."""
     if not (one.publisher and other.publisher) or not _of_extents(one, other):
@@ -269,6 +282,7 @@ RULES = (
     Rule("year", "only one still appears", 0, _of_dates),
     Rule("year", "years and titles of two serials differ", 0, _of_serials),
     Rule("edition", "the numbers of the edition differ", 0, _of_editions),
+    Rule("edition", "the editions have opposite words", 0, _of_opposite_editions),
     Rule("edition", "the printings or the months of the edition differ", 0, _of_printings),
     Rule("edition", "the pages of a volume differ by more than 10%", 0.1, _of_extents),
     Rule("edition", "the publishers and the pages differ", 0, _of_publishers),
@@ -280,6 +294,7 @@ RULES = (
     Rule("part", "the numbers of a government document differ", 0, _of_documents),
     Rule("part", "all numbers in a series differ", 0, _of_series),
     Rule("part", "the numbers of volumes, discs or cassettes differ", 0, _of_volumes),
+    Rule("part", "the scales of a map differ by more than 20%", 0.2, _of_scales),
     Rule("format", "the contents, carriers or extents differ", 0, _of_formats),
     Rule("language", "the languages differ", 0, _of_languages),
 )

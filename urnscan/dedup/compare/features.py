@@ -39,6 +39,8 @@ DIGITS = re.compile("[0-9]+")
 _RELEASE = re.compile(r"[0-9]+(?:\.[0-9]+)*")
 _EDITION_NUMBER = re.compile(rf"(?:\A|第)([0-9]{{1,9}})(?:{ORDINAL}|ed|aufl)?(?:\Z|版)")
 _IN_BRACKETS = re.compile(r"(?<!\s)\s*+\([^()]{0,40}\)\s*+\Z")  # (MF), (online): how the document is published
+_BETWEEN_THREE_DIGITS = re.compile(r"(?<=[0-9])[., ](?=[0-9]{3}(?![0-9]))")  # 25,000
+_SCALE = re.compile(r"(?:\A|\| |1 ?: ?)([1-9][0-9]{2,8})(?![0-9])")
 _PAGE = re.compile(r"\s*+(?:(?:pp?|s|seiten?)[.\s]++)?([a-z]{0,3})([0-9]{1,9})(\s*+[-\u2013\u2014])?", re.IGNORECASE)
 # Half of `12(1)`; and what a program writes before the article is in an issue.
 _NO_PART = re.compile(
@@ -112,6 +114,8 @@ class Features(NamedTuple):
     """Numbers of a government document, without white space, case and brackets at the end."""
     series: tuple[Part, ...]
     """The number in each series."""
+    scales: frozenset[int]
+    """Scales of a map, as the number after `1:`."""
     extent: Extent
     named: str
     """The text in which persons are named: title, authors, editors, and the statement of responsibility."""
@@ -156,6 +160,7 @@ def features(description: Description) -> Features:
         issue=frozenset(words(description.issue or "").split()),
         documents=_documents(description.document or ""),
         series=tuple(part_of(words(number)) for number in (description.series or "").split(" | ") if number),
+        scales=_scales(description.scale) if description.scale else frozenset(),
         extent=extent_of(description.extent or "", words(description.extent or "")),
         named=" ".join(
             filter(None, (description.title, description.author, description.coauthors, description.responsibility))
@@ -301,6 +306,11 @@ def _first_page(text: str) -> tuple[str, int] | None:
     if page is None or not (page[1] or page[3]) or not 1 < int(page[2]) <= _LAST_PAGE:
         return None
     return page[1].lower(), int(page[2])
+
+
+def _scales(text: str) -> frozenset[int]:
+    """The numbers in statements of scales: 25000 in `Scale 1:25,000` and in `25000`."""
+    return frozenset(map(int, _SCALE.findall(_BETWEEN_THREE_DIGITS.sub("", text))))
 
 
 def _languages(text: str) -> frozenset[str]:
