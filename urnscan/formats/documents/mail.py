@@ -43,6 +43,8 @@ _COUNT_BEGUN = re.compile(rb"[0-9]{1,10}[ \t]{0,8}\r?")
 _LONGEST_COUNT = 20
 _TOLD_BY = 16  # bytes
 _BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
+# A byte that no URN has, so that a name is not cut there; and the bytes in which it is searched.
+_BETWEEN_NAMES, _NEAR = re.compile(rb"[\s\"<>]"), 1 << 16
 
 
 def is_message(head: bytes, layer: Layer) -> bool:
@@ -98,7 +100,8 @@ def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[
     """Yield the parts of the message in the next `length` bytes, then the bytes after it as a member: with the name
     `after`, unless this is empty; for a message over 64 MiB, always as `rest`.
     """
-    data = buffer.head(length)[:length]
+    data = buffer.head(length if length <= _MOST else _MOST + _NEAR)
+    data = data[: length if length <= _MOST else _most_of(data)]
     buffer.skip(len(data))
     is_whole = len(data) <= _MOST
     texts, others = _members(data, "", layer, is_whole=is_whole)
@@ -147,17 +150,18 @@ def _next(buffer: Buffer) -> bytes:
     MiB, perhaps only a part is taken; the next calls return its rest.
     """
     data, searched = buffer.peek(_BLOCK), 0
-    while True:
-        if length := _announced_length(data):
-            end = length
-            break
+    # The message may have other messages in it, so the end by its Content-Length comes first.
+    length = _announced_length(data)
+    data = buffer.peek(min(length, 2 * _MOST) + _LINE) if length else data
+    end = _announced_end(data, length)
+    while not end:
         if match := _NEXT.search(data, searched, _MOST + 1):
             end = match.end()
             break
         searched = max(0, len(data) - _LINE)
         longer = buffer.peek(2 * len(data)) if len(data) <= _MOST else data
         if len(longer) == len(data):
-            end = min(len(data), _MOST + 1)
+            end = _most_of(data)
             break
         data = longer
     message = bytes(data[:end])
@@ -165,15 +169,27 @@ def _next(buffer: Buffer) -> bytes:
     return message
 
 
+def _most_of(data: bytes | memoryview) -> int:
+    """Index after the first byte that ends a name, from 64 MiB on; 64 MiB and one byte if there is none nearby; the
+    number of all bytes of shorter `data`.
+    """
+    between = _BETWEEN_NAMES.search(data, _MOST, _MOST + _NEAR)
+    return between.end() if between else min(len(data), _MOST + 1)
+
+
 def _announced_length(data: memoryview) -> int:
-    """Index of the line `From ` after the first message in `data`, by its Content-Length; 0 if no such line is there."""
+    """Bytes of the first message in `data`, by its Content-Length; 0 without one."""
     head = _HEAD_END.search(data)
     length = head and _CONTENT_LENGTH.search(data, 0, head.end())
-    if not (head and length):
-        return 0
-    end = head.end() + int(length[1])
-    following = _BEHIND.match(data, end) if end < len(data) else None
-    return following.end() - len(b"From ") if following and following[0].endswith(b"From ") else 0
+    return head.end() + int(length[1]) if head and length else 0
+
+
+def _announced_end(data: memoryview, length: int) -> int:
+    """Index of the line `From ` after the first `length` bytes of `data`, or of the end after them; 0 if neither is
+    there.
+    """
+    behind = _BEHIND.match(data, length) if 0 < length <= len(data) else None
+    return behind.end() - len(b"From ") * behind[0].endswith(b"From ") if behind else 0
 
 
 def _members(
