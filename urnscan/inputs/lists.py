@@ -66,7 +66,6 @@ class PathList:
 
 
 def _in_parts(paths: list[bytes], most: int) -> Iterator[list[bytes]]:
-    """Split paths into groups of at most `most`, in their order, without empty paths."""
     names = [path for path in paths if path]
     for at in range(0, len(names), most):
         yield names[at : at + most]

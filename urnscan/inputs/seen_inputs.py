@@ -45,8 +45,8 @@ class SeenInputs:
 
 @compiled
 def _add(table: _Hashes, hashes: _Hashes, are_new: npt.NDArray[np.bool_]) -> None:
-    """Add hashes to a table, which must have free rows (0), and set `are_new` to True for each that was not in it;
-    other elements are unchanged.
+    """Add hashes to a table (its length is a power of two, and it has free rows of 0), and mark those that were not in
+    it in `are_new`.
     """
     for i in range(len(hashes)):
         at = hashes[i, 0] & (len(table) - 1)

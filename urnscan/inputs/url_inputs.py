@@ -47,8 +47,8 @@ class _Finder:
         self._store = patiently(self._name, url, lambda: open_store(url))
 
     def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
-        """Yield the inputs of the URL, and errors; with `is_pattern`, a URL without an object or folder is read as a
-        pattern. Raises SourceError if the store cannot be asked. May be called once.
+        """Yield the inputs of the URL, and errors. With `is_pattern`, a URL that does not exist is read as a pattern.
+        May be called once.
         """
         url = self._url
         entry = patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
@@ -69,11 +69,9 @@ class _Finder:
                 yield SourceError(self._name, "does not exist, and nothing matches it as a pattern")
 
     def _below(self, top: Entry, pattern: list[str]) -> Iterator[Input | SourceError]:
-        """Yield the inputs below a folder that match a pattern (its parts between "/", with the wildcards of `fnmatch`
-        and `**`), depth first, sorted like a local walk; and errors, such as for a folder that cannot be listed.
-
-        A file that matches is an input, whatever the selection. A folder that matches is walked, and the selection
-        decides which of its files are inputs; `[]` matches the top folder itself. Outputs of the run are left out.
+        """Yield the inputs below a folder that match a pattern (its parts between "/"), depth first, and errors. `[]`
+        matches the folder itself. A folder that matches is walked, and the selection decides which of its files are
+        inputs; a file that matches is an input. Outputs of the run are left out.
         """
         parts = [part for part in pattern if part]
         # The folders from the top to the current folder. For each: the remaining entries; the positions in the pattern
@@ -121,8 +119,8 @@ class _Finder:
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """Yield the entries of a folder, sorted by the bytes of the names, without temporary files of runs; an error if
-        it cannot be listed, and for each object with "//" in its name; a note about a Delta table.
+        """Yield the entries of a folder, sorted by name, without temporary files of runs; also an error if it cannot be
+        listed or an object below it has "//" in its name, and a note about a Delta table.
         """
         name = self._store.name_of(folder.path)
         try:

@@ -172,9 +172,8 @@ def _batches(batches: Iterable[Any], names: Names) -> Iterator[pa.RecordBatch]:
 
 
 def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
-    """The named columns of a pandas frame as a table; the first is the column to scan. Arrow may not know the types of
-    other columns, which are not read. Raises ArgumentError for a name that is missing or not unique, and if Arrow has
-    no type for the values of a column.
+    """The named columns of a pandas frame; the first is the column to scan. Other columns are not read, because Arrow
+    may not know their types.
     """
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
@@ -230,7 +229,7 @@ def remedy_for(kind: pa.DataType) -> str:
 
 
 def _name_of(series: Any, names: Names) -> str:  # noqa: ANN401 (of any library)
-    """The name of a series; if it has none, the name of the column to scan, or "" if that is None."""
+    """The name of a series, or else of the column to scan (the first of `names`, perhaps None)."""
     name = getattr(series, "name", None)
     return str(names[0] or "" if name is None else name)
 
@@ -261,9 +260,7 @@ def without_views(kind: pa.DataType) -> pa.DataType:
 
 
 def _indices(schema: pa.Schema, names: Names) -> list[int]:
-    """Indices of the named columns, in the order of `names` (None: the only column). Raises ArgumentError if a name is
-    missing or not unique, for None if there is not exactly one column, and if the first column is not text or bytes.
-    """
+    """Indices of the named columns (None: the only column). Raises ArgumentError if the first is not text or bytes."""
     indices = indices_of(schema.names, names)
     if not is_text(kind := schema.types[indices[0]]):
         raise ArgumentError(f"column {schema.names[indices[0]]!r} is {kind}, not text")

@@ -118,7 +118,7 @@ def problems(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def _code(data: bytes, syntax: SyntaxName) -> str | None:
-    """The code of the reason why a text is not a URN; None for a URN."""
+    """Why a text is not a URN, as a code; None for a URN."""
     try:
         parse(_text(data), syntax)
     except InvalidURN as error:
@@ -194,7 +194,6 @@ def explained_rows(
 
 
 def _text(data: bytes) -> str | bytes:
-    """The text that bytes in UTF-8 represent; other bytes unchanged."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -202,9 +201,8 @@ def _text(data: bytes) -> str | bytes:
 
 
 def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
-    """The result of a function for each value; null for null. The function is called once, with an array of the
-    distinct values as bytes, without null, and returns an array with a result for each. Raises ArgumentError if the
-    values are not text or bytes.
+    """The result of `function` for each value; null for null. It is called once, with the distinct values as bytes,
+    without null, and returns an array with a result for each.
     """
     if not is_text(values.type):
         raise ArgumentError(f"these values are {values.type}, not text")
@@ -216,8 +214,8 @@ def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> p
 
 
 def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.StringArray]:
-    """The row numbers, ascending, of the texts that are a whole URN, and the canonical forms of these texts at a level.
-    `texts`: array of the type large binary, without null.
+    """Indices, ascending, of the texts that are a whole URN, and the canonical forms of these. `texts` has the type
+    large binary, without null.
     """
     lengths = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1])
     longest = min(max(1, int(lengths.max(initial=0))), LONGEST)
@@ -233,7 +231,6 @@ def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.S
 
 
 def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.StringArray]:
-    """Join parts to a single part. A part is a pair: row numbers, and the URN of each of these rows."""
     rows, urns = [np.empty(0, np.int64)], [pa.nulls(0, pa.string())]
     for part_rows, part_urns in parts:
         rows.append(part_rows)
@@ -242,9 +239,7 @@ def _joined(parts: Iterable[tuple[_Rows, pa.StringArray]]) -> tuple[_Rows, pa.St
 
 
 def _places(rows: _Rows, total: int) -> pa.Array:
-    """For each number from 0 to below `total`: its index in `rows`, which has no duplicates; null if it is not in
-    `rows`.
-    """
+    """For each number below `total`: its index in `rows`, which has no duplicates; null if it is not there."""
     places = np.zeros(total, np.int64)
     places[rows] = np.arange(len(rows))
     return pa.Array.from_buffers(pa.int64(), total, [bits(np.isin(np.arange(total), rows)), pa.py_buffer(places)])

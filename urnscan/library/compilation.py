@@ -110,7 +110,7 @@ def missing_functions() -> int:
 
 
 def _use_all() -> None:
-    """Run small jobs that call every compiled function, so that each is compiled and saved."""
+    """Run small jobs that call the compiled functions, so that each is compiled and saved."""
     with tempfile.TemporaryDirectory() as folder, _second_process() as wait:
         for name, text in _TEXTS.items():
             (Path(folder) / name).write_bytes(text)
@@ -127,10 +127,8 @@ def _use_all() -> None:
 
 @contextlib.contextmanager
 def _second_process() -> Iterator[Callable[[], object]]:
-    """Context in which a second process calls `use_half`; yields a function that waits for the end of that process.
-
-    There is no second process if there is only one core, if compiled code cannot be saved, or if some is there already.
-    If it fails, this process compiles all functions.
+    """Context in which a second process calls `use_half`; yields a function that waits for its end. There is no second
+    process with only one core, or if compiled code cannot be saved or exists already.
     """
     process = None
     if Options().jobs > 1 and object_code.cache_folder() is not None and not object_code.count():
@@ -152,7 +150,7 @@ def _second_process() -> Iterator[Callable[[], object]]:
 
 
 def _count(lines: Iterable[bytes]) -> None:
-    """Count the functions that the second process compiles, until it ends; `lines`, its output, has a line for each."""
+    """Count the functions that the second process compiles; `lines`, its output, has a line for each."""
     for _ in lines:
         jit.count_one()
 

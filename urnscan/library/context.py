@@ -62,9 +62,8 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """The end of an error message about a name that is not in a scan: the canonical form of the name at the level
-    `namespace`. Empty if that is `name`, or if the scan had this level. `name`: canonical form in the scan; `options`:
-    of the scan.
+    """End of an error message about a name that is not in a scan with these options: its form at the level `namespace`.
+    Empty if that is the name, or if the scan had this level.
     """
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
@@ -125,7 +124,7 @@ class Context(Sequence[ContextLine]):
         return "\n".join(map(printable, [self._title, *lines, *self._beyond, *map(str, self.failures)]))
 
     def _repr_html_(self) -> str:
-        """A table for a notebook. Text that runs from right to left does not change the order of the cells."""
+        """A table for a notebook."""
 
         def cell(text: str, side: str = "left", tag: str = "bdi") -> str:
             shown = html_text(in_line(text))
@@ -189,8 +188,8 @@ def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None
 
 
 class _SecondReading:
-    """A second reading of the inputs of a scan, for the text around wanted occurrences. The caller adds these to
-    `pending`; `read` moves those that it finds to `lines`.
+    """A second reading of the inputs of a scan, for the text around wanted occurrences: `read` moves them from
+    `pending` to `lines`.
     """
 
     def __init__(self, options: Options, width: int) -> None:
@@ -203,9 +202,7 @@ class _SecondReading:
         self._reasons: dict[str, str] = {}
 
     def byte_count(self, arguments: Sequence[Argument]) -> int | None:
-        """The number of bytes of the inputs with wanted occurrences; None if there is an input of unknown size, a list
-        or an index. `arguments`: of the scan; they are searched for inputs again.
-        """
+        """Total size of the inputs with wanted occurrences; None if it is unknown."""
         # Finding the sizes of the files that an index names would take a request for each file.
         if not all(isinstance(argument, str) for argument in arguments):
             return None
@@ -213,9 +210,8 @@ class _SecondReading:
         return None if None in sizes else sum(size or 0 for size in sizes)
 
     def read(self, arguments: Sequence[Argument], on_bytes: Callable[[int], object]) -> None:
-        """Read the inputs with wanted occurrences, and move those that are found to `lines`. `arguments`: of the scan;
-        they are searched for inputs again. `on_bytes` is called with numbers of bytes that were read, or that need not
-        be read.
+        """Read the inputs with wanted occurrences, and move those that are found to `lines`. `on_bytes` is called with
+        numbers of bytes that were read, or that need not be read.
         """
         for source in self._wanted_inputs(arguments):
             name = name_of(source)
@@ -229,9 +225,7 @@ class _SecondReading:
                 del self.pending[name]
 
     def failures(self) -> tuple[SourceError, ...]:
-        """A failure for each input in which occurrences were not found, with their number and the reason; called after
-        `read`.
-        """
+        """A failure for each input with occurrences that `read` did not find."""
         return tuple(
             SourceError(name, f"{self._reasons.get(name, GONE)}: {counted(missing, 'occurrence')} left out")
             for name, members in self.pending.items()
@@ -239,9 +233,7 @@ class _SecondReading:
         )
 
     def _wanted_inputs(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
-        """Yield the inputs with wanted occurrences (in `pending`), until there are no more of these; an error for such
-        an input that cannot be read.
-        """
+        """Yield the inputs with occurrences in `pending`, until this is empty; an error for one that cannot be read."""
         # The arguments are searched for inputs again, because some inputs cannot be opened by their name alone.
         for source in find_listed(arguments, self._options.selection) if self.pending else ():
             if isinstance(source, Listed):
@@ -252,9 +244,8 @@ class _SecondReading:
                 return
 
     def _read_input(self, source: Input, members: _Members, on_bytes: Callable[[int], object]) -> None:
-        """Move the wanted occurrences that are found in an input from `members` to `lines`; those not found stay.
-        Raises SourceError if the input, or its rest, cannot be read. `on_bytes` is called with numbers of bytes that
-        were read, and at the end with that of the rest, which need not be read.
+        """Move the wanted occurrences that are found in an input from `members` to `lines`; the others stay. `on_bytes`
+        is called with numbers of bytes that were read, and at the end with that of the unread rest.
         """
         remaining = source.size or 0
 
@@ -275,8 +266,8 @@ class _SecondReading:
             on_bytes(max(remaining, 0))
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
-        """Add the wanted occurrences that are found in a text to `lines`, and return those that are not. `wanted`:
-        pairs of the number of an occurrence in the scan and the occurrence, in any order.
+        """Add the wanted occurrences (with their numbers in the scan) that are found in a text to `lines`, and return
+        the others.
 
         Members of an archive may have the same name. So if several occurrences have the same start, the first is found
         in this text; the rest are searched in the next text with this name.

@@ -88,8 +88,8 @@ def scan_frame(
 
 
 def _whole(frame: Any) -> Any:  # noqa: ANN401 (of any library)
-    """The frame unchanged; for an object of Arrow, a table, because some objects can be read only once. Raises
-    ArgumentError for another object, such as a series.
+    """The frame; an object of Arrow as a table, because some objects can be read only once. Raises ArgumentError for
+    another object, such as a series.
     """
     if _is(frame, "pandas", "DataFrame") or _is(frame, "polars", "DataFrame"):
         return frame
@@ -109,8 +109,8 @@ def _is(value: object, library: str, kind: str) -> bool:
 
 
 def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.RecordBatch]:
-    """Yield the texts in smaller batches; when the next one is requested, report the bytes of the previous one, which
-    is then scanned, to `shown`. The texts are the first column.
+    """Yield the rows in smaller batches. The bytes of the texts (first column) of a batch are reported when the next
+    one is requested, because then it is scanned.
     """
     for batch in texts:
         for first in range(0, batch.num_rows, _ROWS):
@@ -120,11 +120,9 @@ def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.R
 
 
 def _with_kept(frame: Any, found: pa.Table, kept: Sequence[int]) -> Any:  # noqa: ANN401 (of any library)
-    """The occurrences `found` as a frame of the library of `frame`, with the columns of `frame` that have the indices
-    `kept`: for each occurrence, the values in the row that its column `row` names. Raises ArgumentError if Arrow cannot
-    select rows of a column.
-
-    The library itself selects the rows, so that types that Arrow does not know are unchanged.
+    """The occurrences `found` as a frame of the library of `frame`, each with the values of the columns `kept`
+    (indices) in its row of `frame`. The library itself selects the rows, so that types that Arrow does not know are
+    unchanged.
     """
     rows = found.column("row")
     if _is(frame, "pandas", "DataFrame"):

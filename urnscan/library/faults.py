@@ -113,8 +113,8 @@ class FaultSearch:
             self._add(self._of_rejects, whole, row["reason"], row["message"])
 
     def _about_nid(self, nid: str) -> str | None:
-        """None for a NID that is registered or has a custom rule, which is no fault; otherwise what the function
-        `about_nid` of the caller returns. `nid` is in lower case.
+        """What `about_nid` of the caller returns for a NID in lower case; None, no fault, if it is registered or has a
+        custom rule.
         """
         return None if nid in self._rulebook.nids else self._about(nid)
 

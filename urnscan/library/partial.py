@@ -168,15 +168,15 @@ def _checked(partials: Any) -> Iterator[Partial]:  # noqa: ANN401 (what a caller
 
 
 class _Merged:
-    """Sums of the counts, and the failures, of the shares (results of `scan_partial`) whose rows have been read so far."""
+    """Sums of the counts, and the failures, of the shares (results of `scan_partial`) that were read so far."""
 
     def __init__(self) -> None:
         self.counts = Counts()
         self.failures: list[SourceError] = []
 
     def rows(self, partials: Iterable[Partial]) -> Iterator[pa.RecordBatch]:
-        """Yield NAMED_PARTIAL rows of all shares, and add the counts and failures of each. The numbers of inputs in the
-        rows continue from share to share. Raises ArgumentError if the shares have different options.
+        """Yield the rows of all shares, and add the counts and failures of each. The numbers of inputs continue from
+        share to share. Raises ArgumentError if the shares have different options.
         """
         inputs, first_options = 0, None
         for partial in partials:

@@ -188,10 +188,7 @@ class Scan:
         self, arguments: Mapping[str, str | os.PathLike[str] | None], opened: Callable[..., Any], *, force: bool
     ) -> None:
         """Write the tables that have a path in `arguments` (name of a table -> path or None). `opened` opens the output
-        of a path (`ParquetOutput`). Either all files appear, or none.
-
-        Raises ArgumentError if there is no path, or no table of rejects; FatalError if a file cannot be written or,
-        without `force`, exists already, and if two paths are the same; SourceError for an invalid URL.
+        of a path (`ParquetOutput`). The files appear together, after all are written.
         """
         paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
         if not paths:
@@ -211,9 +208,6 @@ class Scan:
             commit_all(files, metadata)
 
     def _table(self, name: str) -> pa.Table:
-        """The table `name`. Raises ArgumentError if it is not classes, occurrences or rejects, and for rejects if the
-        scan was made without `rejects=True`.
-        """
         if name not in WRITTEN:
             raise ArgumentError(f"table is {', '.join(WRITTEN)}, not {name!r}")
         table = getattr(self, name)
@@ -245,9 +239,7 @@ class Scan:
         return html_counts(*self._counts()) + table + more + below
 
     def _counts(self) -> list[str]:
-        """The counts of occurrences, classes and inputs, and of occurrences that `nid` or `not_nid` left out, if one
-        was given, as texts such as `21 occurrences`, for the first line of `print`.
-        """
+        """Counts as texts such as `21 occurrences`, for the first line of `print`."""
         return [
             counted(self.report.occurrences, "occurrence"),
             counted(len(self), "class", "classes"),
@@ -256,14 +248,11 @@ class Scan:
         ]
 
     def _hints(self) -> list[str]:
-        """Sentences about options (`trim=True`) that would change the result of the scan; empty if none would."""
+        """Sentences about options (`trim=True`) that would change the result of the scan."""
         counts = {"untrimmed": self.report.untrimmed, "joinable": self.report.joinable}
         return hints(self.report, option, LISTS_REJECTS, **counts, has_rejects=self.rejects is not None)
 
     def _most_frequent(self, columns: list[str], most: int) -> pa.Table:
-        """A table of some columns of the `most` most frequent classes (fewer if the scan has fewer): the most frequent
-        first, equally frequent ones by `urn`.
-        """
         order = pc.sort_indices(self.classes, [("occurrence_count", "descending"), ("urn", "ascending")])
         return self.classes.select(columns).take(order[:most])
 
@@ -353,10 +342,7 @@ def scan(
 
 
 def _arguments(paths: tuple[str, ...], cdx: str | None, options: Options) -> tuple[Argument, ...]:
-    """The inputs of a scan: the paths or, if `cdx` (the path of an index of records of web archives) is not None, the
-    index, which is read now. Raises ArgumentError if `cdx` is `-`, or if with `cdx` there is not exactly one path, or
-    it is `-`; FatalError if the index cannot be read.
-    """
+    """The inputs of a scan: the paths or, with `cdx` (path of an index of web archives), the index, which is read now."""
     if cdx is None:
         return paths
     if len(paths) != 1 or paths == ("-",):
