@@ -33,8 +33,8 @@ _DEPTH = 5
 
 
 def _text(end: bytes, entry: bool) -> bytes:
-    """Pattern of a text, perhaps empty, without braces and without the bytes in `end`, which are written as in a
-    character class. With `entry`, the text ends before a line that begins like an entry.
+    """Pattern of a text without braces and without the bytes in `end`, which are written as in a character class. With
+    `entry`, the text ends before a line that begins like an entry.
     """
     if not entry:
         return rb"[^{}" + end + rb"]*+"
@@ -42,9 +42,8 @@ def _text(end: bytes, entry: bool) -> bytes:
 
 
 def _between(first: bytes, last: bytes, end: bytes, entry: bool, depth: int) -> bytes:
-    """Pattern of the delimiters (patterns `first` and `last`) and the text between them, in which there may be braces
-    inside braces, `depth` levels. Outside of these braces, the text has no bytes in `end` (as in a character class).
-    With `entry`, no line in it begins like an entry.
+    """Pattern of the delimiters (patterns `first` and `last`) and the text between them, with braces inside braces,
+    `depth` levels. `end` (outside of these braces) and `entry`: as for `_text`.
     """
     inner = _between(rb"\{", rb"\}", b"", entry, depth - 1) if depth else rb"(?!)"
     return first + _text(end, entry) + rb"(?>(?:" + inner + _text(end, entry) + rb")*)" + last
@@ -201,9 +200,8 @@ class BibtexRecords(RecordReader):
 
 
 def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-    """Take all bytes before the next match of `pattern` (at most 512 bytes long) from the buffer, and return the match,
-    whose bytes are not taken; its positions are indices in `buffer.data`. Without a match, take all bytes, and return
-    None.
+    """Take the bytes before the next match of `pattern` (at most 512 bytes long) from the buffer, and return the match;
+    its positions are indices in `buffer.data`. Without a match, take all bytes, and return None.
     """
     while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
         if len(buffer.data) - buffer.at <= LONGEST:
@@ -216,8 +214,7 @@ def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | No
 
 def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
     """Length in bytes of the entry at the start of the buffer, whose opening `delimiter` is `start` bytes after that: 0
-    if it is never closed, or two lines in it begin like entries; more than `LONGEST` (64 MiB) if it is too long. Takes
-    no bytes.
+    if it is never closed, or two lines in it begin like entries; more than `LONGEST` if it is too long. Takes no bytes.
     """
     depth = lines_like_entries = 0
     is_quoted = False
@@ -251,7 +248,7 @@ def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
 
 
 def _without_deep_braces(entry: bytes) -> bytes:
-    """Replace the braces of an entry that are too deep for patterns (inside six others) by a space each."""
+    """Replace the braces of an entry that are too deep for the patterns by a space each."""
     depth = 0
 
     def brace(match: re.Match[bytes]) -> bytes:
@@ -263,9 +260,9 @@ def _without_deep_braces(entry: bytes) -> bytes:
 
 
 def _value(data: bytes) -> str:
-    r"""The text of a value, which is written as `{…}`, `"…"`, a word, or several of these with `#` between them: the
-    pieces are joined, without delimiters and braces, and commands for signs of URLs (`\_`) become the signs; other
-    commands remain. Empty if there are several pieces, and one is a macro (`"a" # jan`).
+    r"""The text of a value (`{…}`, `"…"`, a word, or several of these with `#` between them), without delimiters and
+    braces, and with the signs of URLs for their commands (`\_`). Empty if one of several pieces is a macro (`"a" #
+    jan`).
     """
     parts: list[tuple[bytes, bytes]] = _PART.findall(data)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
@@ -279,7 +276,7 @@ def _value(data: bytes) -> str:
 
 def _join_pieces(field: re.Match[bytes]) -> bytes:
     """The field (a match of _FIELD) with the pieces of its value joined, except at macros, which may mean any text: `t
-    = "a" # "b" # jan` -> `t = "ab" jan ""`. A field with a single piece is unchanged.
+    = "a" # "b" # jan` -> `t = "ab" jan ""`.
     """
     parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
     if len(parts) < 2:

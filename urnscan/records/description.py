@@ -234,15 +234,13 @@ def axes() -> Mapping[str, str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _meanings(words: Sequence[tuple[str, str]], text: str) -> str:
-    """The meanings, joined by spaces, of the patterns that match anywhere in `text`, which is in lower case. `words`:
-    pairs of pattern and meaning.
-    """
+    """The meanings of the patterns in `words` (pattern, meaning) that match in `text`, which is in lower case."""
     return " ".join(meaning for pattern, meaning in words if re.search(pattern, text))
 
 
 @functools.lru_cache(maxsize=1 << 10)
 def _type(text: str) -> str:
-    """Meaning of a type of resource (`info:eu-repo/semantics/article`, `Journal Article`, `JOUR`); empty if unknown."""
+    """Meaning of a type of resource (`Journal Article`, `JOUR`); empty if unknown."""
     folded = "".join(filter(str.isalnum, _VOCABULARY.sub("", text[:_LONGEST]).lower()))
     meaning: str = read_data(_FILE)["types"].get(folded, "")
     return meaning

@@ -170,7 +170,7 @@ def of_value(
 
 def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
     """Whether the identifier belongs to a host of the record: the record has all fields in `row.unless_all`, and those
-    in `row.but_same` do not have the same text (punctuation does not count). `kinds`: name -> value of the fields.
+    in `row.but_same` do not have the same text. `kinds`: name -> value of the fields.
     """
     values = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
     return kinds.keys() >= set(row.unless_all.split()) and (len(values) != 1 or values == {""})
@@ -216,7 +216,6 @@ def with_source(text: str, source: str) -> str:
 
 
 def _values_with(code: str, subfields: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """The values of the first subfields, up to the first with another code than `code`."""
     return (value for _, value in itertools.takewhile(lambda subfield: subfield[0] == code, subfields))
 
 

@@ -84,9 +84,8 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
 
 
 def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
-    """The code of each value, of another kind than ISBN: _URN if the value contains a URN (then the value is the text),
-    _NOTHING if it has none, _ALONE if Python has to read it. `kind` is a result of `kind_of`. Only right for values in
-    ASCII.
+    """The code of each value of a kind other than ISBN: _URN if it contains a URN, _NOTHING if it has none, _ALONE if
+    Python has to read it. `kind` is a result of `kind_of`. The values must be ASCII.
     """
     has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
     has_nothing = np.full(len(values), kind == OTHER)
@@ -98,7 +97,7 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
     """A URN and a code for each value of the kind ISBN: _URN; _NOTHING if it has no URN (a wrong check digit); _ALONE
-    if Python has to read it. The URN has a meaning only where the code is _URN.
+    if Python has to read it. The URN has a meaning only with _URN.
     """
     data, offsets = byte_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
@@ -113,8 +112,8 @@ def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
 
 
 def _highest_code(tail: str) -> int:
-    """The highest code (_ALONE < _NOTHING < _URN) that an ISBN with the text `tail` after it can have: the code of a
-    right ISBN.
+    """The highest code (_ALONE < _NOTHING < _URN) that an ISBN with the text `tail` after it can have: that of a right
+    ISBN.
     """
     if sum(map(str.isdigit, tail)) >= _DIGITS:
         return _ALONE
@@ -124,9 +123,8 @@ def _highest_code(tail: str) -> int:
 
 @compiled
 def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes, ends: Offsets) -> None:
-    """For each value (its bytes are in `data` from its offset to the next offset), write the digits of the ISBN to its
-    22 bytes of `out`, after `urn:isbn:`; _URN, _NOTHING (a wrong check digit) or _ALONE (not read) to `codes`; and the
-    index in `data` after the ISBN to `ends`.
+    """Write the digits of the ISBN of each value to its 22 bytes of `out`, after `urn:isbn:`; _URN, _NOTHING (a wrong
+    check digit) or _ALONE (not read) to `codes`; and the index after the ISBN in `data` to `ends`.
     """
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(data, offsets[row], offsets[row + 1])
@@ -135,8 +133,8 @@ def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes
 
 @inner
 def _end_of_isbn(data: ByteArray, start: int, end: int) -> int:
-    """The index after the digits, X and hyphens at the start of the text `data[start:end]`; `end` if the characters
-    after them may belong to the number, or are too many.
+    """Index after the digits, X and hyphens at the start of the text `data[start:end]`; `end` if the characters after
+    them may belong to the number, or are too many.
     """
     at = start
     while at < end and (data[at] == _HYPHEN or _is_digit_of_isbn(data[at])):

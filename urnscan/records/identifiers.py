@@ -179,7 +179,7 @@ def wrong_number(own: Own) -> str | None:
 
 def _kind_and_text(own: Own) -> tuple[str, str]:
     """The kind of an identifier, by its scheme or else by its text (`OTHER` if neither shows a kind that has a URN),
-    and the text with plain hyphens, spaces and digits instead of typographic ones.
+    and the text with plain instead of typographic hyphens, spaces and digits.
     """
     kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(TYPESET)).strip()
@@ -225,9 +225,8 @@ def kind_of(scheme: str) -> str:
 
 
 def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
-    """The URNs of the ISBN, ISSN and EAN in a text with plain hyphens, in order, without numbers that have a wrong
-    check digit, or that a qualifier (words next to the number) calls wrong or the ISBN of several volumes. `pattern`:
-    the pattern of `LISTS` for the kind of the identifier.
+    """The URNs of the ISBN, ISSN and EAN in a text with plain hyphens, without numbers that have a wrong check digit or
+    that a qualifier (words next to the number) excludes. `pattern`: of `LISTS`, for the kind of the identifier.
     """
     for match in pattern.finditer(text):
         group = str(match.lastgroup)
@@ -242,8 +241,8 @@ def _digits(number: str) -> str:
 
 
 def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
-    """The qualifiers of the number in the group `group` of a match: words in brackets before and after it, with the
-    brackets, and the words without brackets after these. Each is cut to 200 characters.
+    """The qualifiers of the number in the group `group`: words in brackets before and after it, and the words after
+    these. Each is cut to 200 characters.
     """
     text, (start, end) = match.string, match.span(group)
     if match.end("lead") == start and end == len(text):
@@ -267,8 +266,8 @@ def counts_out(qualifier: str, nid: str) -> bool:
 
 
 def _urn_of_isbn(number: str) -> str | None:
-    """The URN of an ISBN without hyphens, or of the ISSN in a bar code (EAN); None if the number is neither, its check
-    digit is wrong, or it only fills a field (9999999999). Faster than `namespaces.isbn.to_urn`.
+    """The URN of an ISBN without hyphens, or of the ISSN in a bar code; None if the number is neither, its check digit
+    is wrong, or it only fills a field (9999999999). Faster than `namespaces.isbn.to_urn`.
     """
     if len(number) == 13 and (serial := issn.of_bar_code(number)):
         return _urn_of_issn(serial) if number[12:] != "X" and is_right(number.encode(), 0, 13) else None
@@ -277,7 +276,7 @@ def _urn_of_isbn(number: str) -> str | None:
 
 
 def _urn_of_issn(number: str) -> str | None:
-    """The URN of an ISSN; None for a wrong check digit, and for a number that repeats one digit (`0000-0000`)."""
+    """The URN of an ISSN; None for a wrong check digit, and for a filler (`0000-0000`)."""
     if set(number) <= {number[0], "-"} or not issn.is_right(number.encode(), 0, len(number)):
         return None
     return f"urn:issn:{issn.canonical(number)}"
@@ -290,9 +289,8 @@ def _dois(text: str) -> Iterator[str]:
 
 
 def _others(nid: str, text: str) -> Iterator[str]:
-    """The URNs of the identifiers of the namespace `nid` in a text, which may be a list (with `;`, `,`, `|` or line
-    ends); texts in brackets are skipped. If an item of the list is not an identifier, such as an address, the part
-    after its last slash is read.
+    """The URNs of the identifiers of the namespace `nid` in a text, which may be a list; texts in brackets are skipped.
+    If an item is not an identifier, such as an address, the part after its last slash is read.
     """
     to_urn = getattr(namespaces, nid).to_urn
     for part in _PART.findall(BRACKETS.sub("", text)):
@@ -301,7 +299,7 @@ def _others(nid: str, text: str) -> Iterator[str]:
 
 
 def _urn_by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
-    """A tuple with the URN of an identifier; empty for an invalid identifier, or a UUID of only 0 or only F."""
+    """The URN of an identifier; empty for an invalid identifier, or a UUID of only 0 or only F."""
     try:
         urn = to_urn(identifier)
     except ValueError:

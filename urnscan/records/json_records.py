@@ -55,9 +55,8 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
-    """Whether a dump is JSON Lines, a value in each line (`lines` is True), or JSON in another layout (`lines` is
-    False), by its first bytes and its file name (in lower case). An array of numbers or other scalars is neither; in a
-    file with the name of JSON Lines, it is JSON Lines. None: more bytes are needed.
+    """Whether a dump is JSON Lines (`lines` is True), or JSON in another layout (False), by its first bytes and its
+    file name (in lower case). An array of numbers may be neither. None: more bytes are needed.
     """
     try:
         in_lines = are_lines(head, name, find_array)
@@ -128,7 +127,7 @@ class JsonLineRecords(JsonArrayRecords):
 
 
 def _marc(pairs: Pairs) -> MarcFields | None:
-    """The fields of MARC in an object; None if the object is not a record of MARC-in-JSON."""
+    """The fields of MARC in an object; None if it is not a record of MARC-in-JSON."""
     members = dict(pairs)
     fields, leader = members.get("fields"), members.get("leader", "")
     if not (isinstance(fields, list) and isinstance(leader, str)):
@@ -156,8 +155,8 @@ def show_json(data: bytes) -> str:
 
 
 def _split(value: object) -> SplitField:
-    """Split a field of MARC-in-JSON. Returns (text, no subfields) for a string, and (indicators, pairs of code and
-    value) for an object with `ind1`, `ind2` and `subfields`.
+    """Split a field of MARC-in-JSON: (text, no subfields) for a string, (indicators, pairs of code and value) for an
+    object.
     """
     if not isinstance(value, tuple):
         return whole(str(value)), ()
@@ -249,14 +248,14 @@ def find_array(head: bytes, goes_on: bool) -> tuple[int, int] | None:
 
 
 def _is_of_record(name: str) -> bool:
-    """Whether `name`, in lower case, is the name of a member by which an object is a record: `title`, `dc:title`."""
+    """Whether a member with this name, in lower case, shows that an object is a record: `title`, `dc:title`."""
     local_name = name.rpartition(":")[2]
     return local_name in RANKS or _PUNCTUATION.sub("", local_name) in _OF_RECORDS
 
 
 def _sole_array(text: str, at: int) -> int:
     """Index in `text` of the opening bracket of the array of records in the object at index `at`, or in an object
-    inside it, if there are only members with numbers and strings before it; otherwise 0.
+    inside it; 0 if there is none, or if members other than numbers and strings are before it.
     """
     names: list[str] = []
     while text[at : at + 1] == "{":
@@ -278,7 +277,6 @@ def _sole_array(text: str, at: int) -> int:
 
 
 def _skip(text: str, at: int) -> int:
-    """Index after the white space at index `at`."""
     space = _SPACE.match(text, at)
     return space.end() if space else at
 

@@ -109,8 +109,8 @@ def re2_of(pattern: str) -> Re2:
 
 
 class _Row:
-    """A spelling of keys.toml (a way in which identifiers are written, and the key that they give), for columns of
-    values in ASCII without white space around them.
+    """A spelling of keys.toml (how identifiers are written, and the key that they give), for columns of values in ASCII
+    without white space around them.
     """
 
     def __init__(self, row: Spelling) -> None:
@@ -120,8 +120,8 @@ class _Row:
         self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
     def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
-        """Whether each value fits the spelling, and the groups of its pattern in each value; null for a value that does
-        not match the pattern. Python must check values that are longer than `re2.longest`.
+        """Whether each value fits the spelling, and the groups of its pattern; null for a value that does not match.
+        Python must check values that are longer than `re2.longest`.
         """
         groups = pc.extract_regex(texts, self._pattern)
         fits = flags_of(groups.is_valid())
@@ -130,8 +130,8 @@ class _Row:
         return fits, groups
 
     def keys(self, groups: pa.StructArray) -> pa.StringArray:
-        """The keys of values that fit, from their groups (as from the method `groups`); null for a filler (`none`), and
-        for an identifier that `Spelling.form` refuses as invalid.
+        """The keys of values that fit, from the result of `groups`; null for a filler (`none`), and for an identifier
+        that `Spelling.form` refuses.
         """
         row = self._spelling
         parts = [pc.replace_substring_regex(groups.field(at), f"[{_WHITE}]+", "") for at in range(self.re2.groups)]
@@ -233,9 +233,9 @@ class KeyColumns:
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
     ) -> Iterator[Texts]:
-        """Yield the keys of record IDs (MARC 001), of which each may be null: of each ID with the institution of its
-        record or, if the record has no institution, with the agency. If `local` keys are read, an ID without an
-        institution also gives a key of the dump (`local:1:1234`).
+        """Yield the keys of record IDs (MARC 001, may be null): of each with the institution of its record or, without
+        one, with the agency. If `local` keys are read, an ID without an institution also gives a key of the dump
+        (`local:1:1234`).
         """
         columns = (names, institutions, agencies)
         has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)
@@ -250,8 +250,8 @@ class KeyColumns:
             yield _last(row, local)
 
     def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Texts:
-        """The keys in `texts[row]`, by the spellings of a scheme; none if keys of the scheme are not read. `row` has
-        numbers of records, and `texts` a value for each record: a text may give several keys, a null gives none.
+        """The keys in `texts[row]`, by the spellings of a scheme; none if keys of the scheme are not read. `texts` has
+        a value, perhaps null, for each record.
         """
         spellings = self._reader.of_scheme(scheme)
         if spellings is None:
@@ -261,7 +261,7 @@ class KeyColumns:
 
 
 def _last(row: Integers, keys: pa.StringArray) -> Texts:
-    """A column of keys, sorted after all other keys of their records. `row`: number of the record of each key."""
+    """A column of keys, sorted after all other keys of their records."""
     return Texts(row, np.full(len(row), _LAST), keys)
 
 
@@ -277,7 +277,6 @@ def _first(own: Texts, count: int) -> pa.StringArray:
 
 
 def _without(names: pa.StringArray, records: Integers) -> pa.StringArray:
-    """The names, with null for the records with the numbers `records`."""
     is_removed = np.zeros(len(names), np.bool_)
     is_removed[records] = True
     return pc.if_else(flag_array(is_removed), _NULL, names)

@@ -175,8 +175,8 @@ def kinds() -> tuple[str, ...]:
 
 @functools.cache
 def _spellings() -> Mapping[str, Sequence[Spelling]]:
-    """Scheme of an identifier (lower-case letters and digits) -> its spellings; `*` has the spellings for a scheme that
-    names no known kind.
+    """Scheme of an identifier (lower-case letters and digits) -> its spellings; `*`: for a scheme that names no known
+    kind.
     """
     by_name: dict[str, list[Spelling]] = {}
     for entry in read_data("keys.toml")["spelling"]:
@@ -225,9 +225,7 @@ class KeyReader:
 
 
 def _lccn(number: str) -> str | None:
-    """Normalize an LCCN, in lower case, as the Library of Congress does: `85-2` is `85000002`; None if `number` is not
-    an LCCN.
-    """
+    """Normalize an LCCN in lower case: `85-2` is `85000002`; None if `number` is not an LCCN."""
     year, hyphen, serial = number.partition("-")
     if hyphen:
         number = year + serial.zfill(6)
@@ -235,19 +233,18 @@ def _lccn(number: str) -> str | None:
 
 
 def _ark(name: str) -> str:
-    """Remove all hyphens of an ARK, and `/` and `.` at its end."""
     return name.replace("-", "").rstrip("/.")
 
 
 def _arxiv(name: str) -> str:
-    """Remove the subject class of an arXiv identifier from before 2007: `math.GT/0309136` is `math/0309136`."""
+    """Remove the subject class of an old arXiv identifier: `math.GT/0309136` is `math/0309136`."""
     archive, slash, number = name.partition("/")
     return f"{archive.partition('.')[0]}/{number}" if slash else name
 
 
 @functools.cache
 def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Query parameters that only track readers: exact names, and prefixes (`utm_`)."""
+    """Query parameters that only track readers: exact names, and prefixes."""
     names = read_data("keys.toml")["tracking"]["names"].split()
     prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
     return frozenset(name for name in names if not name.endswith("*")), prefixes

@@ -118,8 +118,8 @@ class MarcRecords(RunReader):
                     yield Cut(offset + start, record)
 
     def _runs(self, buffer: Buffer) -> Iterator[Run]:
-        """Take the records up to the next record with a fault, or to the end, from the buffer, and yield them in runs
-        of at most 8,192 records.
+        """Take the records before the next record with a fault from the buffer, and yield them in runs of at most
+        8,192.
         """
         starts, ends = np.empty((2, _RUN), np.int64)
         while buffer.has(1):
@@ -165,21 +165,21 @@ class MarcRecords(RunReader):
 
 
 def _fields_match(data: bytes, base: int) -> bool:
-    """Whether there are as many fields as entries of the directory, which ends before index `base` of `data`."""
+    """Whether there are as many fields as entries of the directory, which ends before index `base`."""
     return data.count(b"\x1e") == (base - 25) // 12 + 1
 
 
 def _places(data: bytes, base: int) -> list[tuple[int, int]]:
-    """Start and end in `data` of each field, as the directory says; the end is the index of the field terminator.
-    `base` is the index after the directory.
+    """Start and end of each field, as the directory says; the end is the index of the field terminator. `base`: index
+    after the directory.
     """
     entries = _ENTRY.iter_unpack(data[24 : base - 1])
     return [(base + int(start), base + int(start) + int(length) - 1) for _, length, start in entries]
 
 
 def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The tags and the fields of a record without a fault, both in the order of the directory. `base` is the index
-    after the directory.
+    """The tags and the fields of a record without a fault, in the order of the directory. `base`: index after the
+    directory.
     """
     tags, _, places = zip(*_ENTRY.iter_unpack(data[24 : base - 1]), strict=True)
     in_order = data[base:-1].split(b"\x1e")[:-1] if _fields_match(data, base) else []
@@ -211,7 +211,7 @@ def show_marc(data: bytes) -> str:
 
 
 def _fault(data: bytes) -> str | None:
-    """The reason why a record cannot be read, as text for a message; None if it can be read."""
+    """Why a record cannot be read; None if it can be read."""
     if not _LEADER.match(data):
         return "it has no leader"
     if data[-1] != 0x1D:
@@ -239,7 +239,7 @@ def _fault(data: bytes) -> str | None:
 
 def _unaccounted(data: bytes, base: int) -> str | None:
     """The fault of a record with an entry for each field, if the lengths of fields and entries differ by more than a
-    conversion of characters explains; otherwise None. `base` is the index after the directory.
+    conversion of characters explains. `base`: index after the directory.
     """
     places = _places(data, base)
     fields = data[base:-1].split(b"\x1e")
@@ -263,8 +263,8 @@ def _may_have_been(field: bytes, length: int) -> bool:
 
 
 def _missing(buffer: Buffer, data: bytes) -> int:
-    """Number of bytes of the record that follow in the buffer, if the 1D at the end of `data`, which was taken from the
-    buffer, is inside a field; otherwise 0. Takes no bytes.
+    """Number of bytes of the record that follow in the buffer, if the 1D at the end of `data` is inside a field;
+    otherwise 0. Takes no bytes.
     """
     head = _HEAD.match(data)
     if not head or _fields_match(data, head.end()) or len(data) >= int(data[:5]):
@@ -276,9 +276,7 @@ def _missing(buffer: Buffer, data: bytes) -> int:
 
 
 def _split_at_heads(data: bytes) -> Iterator[tuple[int, int]]:
-    """Start and end of each part of `data`, which is split before each leader inside it that has a directory; the whole
-    of `data` if there is none.
-    """
+    """Start and end of each part of `data`, which is split before each leader inside it that has a directory."""
     start = 0
     at = data.find(b"450", 21)
     while at >= 0:

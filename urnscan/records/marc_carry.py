@@ -78,8 +78,8 @@ def _encoding(data: bytes) -> str:
 
 
 def _place(tags: Sequence[str], tag: str) -> int:
-    """The index at which a new field with the tag `tag` is inserted among fields with the tags `tags`: after the last
-    with the same tag, or else before the first with a greater tag, or at the end.
+    """Index at which a new field with the tag `tag` is inserted: after the last with the same tag, or else before the
+    first with a greater tag, or at the end.
     """
     same = [at for at, other in enumerate(tags) if other == tag]
     return same[-1] + 1 if same else next((at for at, other in enumerate(tags) if other > tag), len(tags))
@@ -89,8 +89,8 @@ def _place(tags: Sequence[str], tag: str) -> int:
 
 
 def _iso_entries(data: bytes) -> list[tuple[str, bytes]]:
-    """Pairs of tag and field of a record, in the order of the directory. Raises NotChangedError for another leader than
-    that of MARC, and if the directory does not account for all bytes.
+    """Pairs of tag and field of a record, in the order of the directory. Raises NotChangedError for an unusual leader,
+    and if the directory does not account for all bytes.
     """
     base = data.find(b"\x1e") + 1
     head = data[:24]
@@ -144,8 +144,8 @@ def _iso_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 class _DataField(NamedTuple):
-    """A data field in the bytes of a record of MARCXML: `start` and `end` are its place in the bytes, `prefix` is the
-    prefix of its name (`marc:`, or empty).
+    """A data field in the bytes of a record of MARCXML, `data[start:end]`. `prefix` is that of its name (`marc:`, or
+    empty).
     """
 
     start: int
@@ -154,18 +154,14 @@ class _DataField(NamedTuple):
     inside: bytes
     """Bytes between its start tag and its end tag."""
     element: etree._Element
-    """The parsed field."""
 
     @property
     def tag(self) -> str:
-        """Tag of the field; empty if the tag is missing."""
         return self.element.get("tag", "")
 
 
 def _datafields(data: bytes) -> list[_DataField]:
-    """The data fields of a record of MARCXML, in order. Raises NotChangedError if there are none, or if one is not
-    closed or cannot be read as XML.
-    """
+    """The data fields of a record of MARCXML. Raises NotChangedError if there are none, or if one cannot be read."""
     fields, at = [], 0
     while start := _STARTS.search(data, at):
         end = _ENDS.get(start[0], b"</%bdatafield" % (start[1] or b""))
@@ -182,7 +178,7 @@ def _datafields(data: bytes) -> list[_DataField]:
 
 
 def _parse(field: bytes, prefix: bytes) -> etree._Element:
-    """Parse an element whose name has the prefix `prefix` (`marc:`, or empty). Raises NotChangedError if that fails."""
+    """Parse an element whose name has the prefix `prefix` (`marc:`, or empty)."""
     names = b' xmlns:%b="x"' % prefix[:-1] if prefix else b""
     try:
         return parse_element(field, names)
@@ -202,8 +198,8 @@ def _xml_fields(data: bytes) -> Iterator[Field]:
 
 
 def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
-    """The record `data` with fields inserted, each with the prefix and the white space of a neighbour. Raises
-    NotChangedError if a field or the record cannot be written or read as XML.
+    """The record with fields inserted, each with the prefix and the white space of a neighbour. Raises NotChangedError
+    if a field cannot be written in XML, or the record cannot be read.
     """
     for field in fields:
         if field.encoding == _OTHER or _NOT_IN_XML.search(field.data):
@@ -222,8 +218,8 @@ def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
-    """A field as an element `datafield`, with the white space `space` before it, with the prefix of `neighbour` and the
-    white space in it. The bytes of the field are in UTF-8.
+    """A field in UTF-8 as an element `datafield` after the white space `space`, with the prefix of `neighbour` and the
+    white space inside it.
     """
     indicators, *subfields = field.data.decode().split("\x1f")
     prefix, inside = neighbour.prefix.decode(), neighbour.inside.decode()
@@ -239,8 +235,8 @@ def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
 
 
 class _Functions(NamedTuple):
-    """Functions of a format: `fields` yields the data fields of a record, `put` returns the record with fields
-    inserted. Both raise NotChangedError.
+    """Functions of a format: `fields` yields the data fields of a record, `put` inserts fields. Both raise
+    NotChangedError.
     """
 
     fields: Callable[[bytes], Iterator[Field]]

@@ -111,8 +111,8 @@ class MarcColumns:
         )
 
     def _values(self, data: ByteArray, out: Values, count: int, records: Integers) -> Iterator[Texts]:
-        """Record-level identifiers that compiled code found (the first `count` of `out`): a `Texts` for each pair of a
-        row and a scheme (the kind of identifier). `records`: number of the record of each field.
+        """Yield the identifiers that compiled code found (the first `count` of `out`): a `Texts` for each pair of a row
+        and a scheme. `records`: number of the record of each field.
         """
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
@@ -134,8 +134,8 @@ class MarcColumns:
     def _others(
         self, fields: Fields, families: npt.NDArray[np.int16], numbers: Integers, records: Integers
     ) -> Iterator[tuple[int, int, Own]]:
-        """Tuples (record, order, identifier) from the fields with the indices `numbers`, which Python reads.
-        `families`: 0 (MARC 21) or 1 (UNIMARC) for each record; `records`: number of the record of each field.
+        """Yield (record, order, identifier) from the fields with the indices `numbers`, which Python reads. `families`:
+        0 (MARC 21) or 1 (UNIMARC) for each record; `records`: number of the record of each field.
         """
         family = np.repeat(families, np.diff(fields.ends, prepend=0))
         columns = (
@@ -179,9 +179,7 @@ def in_columns(records: Sequence[MarcBytes]) -> Fields:
 
 
 def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.bool_]:
-    """Whether each record has one of the bytes `codes` at the index `at` of its leader; False for a record that is
-    REFUSED.
-    """
+    """Whether each record has one of the bytes `codes` at the index `at` of its leader; False for a REFUSED record."""
     place = fields.leaders[:, 0] + at
     have_code: npt.NDArray[np.bool_] = (fields.totals != REFUSED) & (place < fields.leaders[:, 1])
     have_code[have_code] = np.isin(fields.data[place[have_code]], codes)
@@ -189,9 +187,8 @@ def _in_leaders(fields: Fields, at: int, codes: ByteArray) -> npt.NDArray[np.boo
 
 
 def _without_held(fields: Fields) -> Fields:
-    """The fields, without those of records of holdings except 001 to 003 (other identifiers in them belong to the work,
-    not to the holding), and without those of records of MAB2 except 001. The leader shows both; a record with a field
-    2XX is not a record of holdings.
+    """The fields, without those of records of holdings except 001 to 003 (other identifiers in them belong to the
+    work), and without those of records of MAB2 except 001.
     """
     are_holdings = _in_leaders(fields, _TYPE, _HOLDINGS)
     are_mab = _in_leaders(fields, _TYPE, _MAB_TYPE) & _in_leaders(fields, _TYPE + 1, _MAB_LEVEL)
@@ -209,7 +206,7 @@ def _without_held(fields: Fields) -> Fields:
 
 
 def _bytes_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
-    """Flags of the shape (strings, 256): whether a string contains a byte. None contains all bytes."""
+    """Flags of the shape (strings, 256): whether a string contains a byte. None contains all."""
     flags = np.zeros((len(allowed), 256), np.bool_)
     for row, characters in enumerate(allowed):
         flags[row, slice(None) if characters is None else [*characters.encode()]] = True
@@ -217,7 +214,6 @@ def _bytes_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
 
 
 def _codes(codes: Sequence[str]) -> npt.NDArray[np.int16]:
-    """The bytes of codes of subfields; NONE for an empty code."""
     return np.array([ord(code) if code else NONE for code in codes], np.int16)
 
 
@@ -226,8 +222,8 @@ def _cut(data: ByteArray, places: Offsets) -> pa.StringArray:
 
 
 def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
-    """IDs of records: the control numbers at `places` (start and end in `data`), null if empty. ASCII white space is
-    already removed; other white space is removed here.
+    """IDs of records: the control numbers at `places` (start and end in `data`, ASCII white space is already removed);
+    null if empty.
     """
     names = _cut(data, places)
     if not np.any(byte_strings(names)[0] >= 128):
@@ -238,9 +234,8 @@ def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
 def _with_qualifiers(
     texts: pa.StringArray, subfields: pa.StringArray, has_subfields: npt.NDArray[np.bool_]
 ) -> pa.StringArray:
-    """The values of `texts`, each with its qualifiers in brackets after it: `3161484100 (pbk.)`.
-
-    `subfields` has the subfields of the qualifiers of each value, with delimiters and codes; empty without qualifiers.
+    """The texts, each with its qualifiers in brackets after it: `3161484100 (pbk.)`. `subfields` has those of the
+    qualifiers of each text, with delimiters and codes, or is empty.
     """
     if not has_subfields.any():
         return texts
@@ -254,8 +249,8 @@ def _with_qualifiers(
 def _by_scheme(
     row: OwnField, schemes: pa.StringArray, has_scheme: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """The schemes (kinds of identifiers, in lower case) of the values of a row, each with the indices of its values.
-    `schemes`: the scheme that the record of each value names, if `has_scheme` is true; otherwise it is that of the row.
+    """The schemes (kinds of identifiers) of the values of a row, each with the indices of its values. `schemes` has
+    those that the records name, where `has_scheme` is true; otherwise it is that of the row.
     """
     if not has_scheme.all():
         yield row.scheme, np.flatnonzero(~has_scheme)

@@ -57,8 +57,8 @@ def _are_digits(data: ByteArray, start: int, end: int) -> bool:
 
 @inner
 def _base(data: ByteArray, start: int, end: int) -> int:
-    """Index after the directory of the record `data[start:end]`; 0 if the directory has bytes other than digits, or not
-    an entry for each field.
+    """Index after the directory of the record `data[start:end]`; 0 if it has bytes other than digits, or not an entry
+    for each field.
     """
     first = last = start + LEADER
     while last < end and data[last] != _FIELD_END:

@@ -161,9 +161,6 @@ class Values(NamedTuple):
 
 @inner
 def _write(data: ByteArray, start: int, end: int, out: ByteArray, at: int) -> int:
-    """Copy `data[start:end]` to `out`, from index `at` on, and write a field terminator. Returns the index after the
-    terminator.
-    """
     at = copy(data, start, end, out, at)
     out[at] = _FIELD_END
     return at + 1
@@ -171,8 +168,8 @@ def _write(data: ByteArray, start: int, end: int, out: ByteArray, at: int) -> in
 
 @inner
 def _write_number(number: int, digits: int, out: ByteArray, at: int) -> int:
-    """Write a number in at least `digits` decimal digits, and a field terminator, to `out`, from index `at` on. Returns
-    the index after the terminator.
+    """Write a number in at least `digits` digits, and a field terminator, to `out` at index `at`. Returns the index
+    after them.
     """
     size = 10**digits
     while number >= size:
@@ -187,8 +184,8 @@ def _write_number(number: int, digits: int, out: ByteArray, at: int) -> int:
 
 @inner
 def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, column: int) -> bool:
-    """Write start and end of the part `data[start:end]` of a field, without white space around it, to row `row` of
-    `places`, in the columns `column` and `column` + 1. Returns whether the part is ASCII.
+    """Write start and end of `data[start:end]` without white space around it to row `row` of `places`, in the columns
+    `column` and `column` + 1. Returns whether it is ASCII.
     """
     while start < end and is_white(data[start]):
         start += 1
@@ -203,9 +200,8 @@ def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, colu
 
 @inner
 def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
-    """Write start and end of the first value with the code `code` that is not empty, without white space around it, to
-    row `row` of `places`, in the columns `column` and `column` + 1; NONE twice if there is none, or `code` is NONE.
-    `data[start:end]` is the field. Returns False if the value is not ASCII, otherwise True.
+    """Like `_trim`, for the first value with the code `code` that is not empty in the field `data[start:end]`; if there
+    is none, or `code` is NONE, writes NONE twice, and returns True.
     """
     places[row, column] = places[row, column + 1] = NONE
     if code == NONE:
@@ -218,8 +214,8 @@ def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offset
 
 @inner
 def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offsets, row: int) -> None:
-    """Write start and end of the neighbouring subfields with the code `code`, of which the first begins at index `at`,
-    to the columns 6 and 7 of row `row` of `places`; NONE twice if there are none. `end` is the end of the field.
+    """Write start and end of the neighbouring subfields with the code `code` from index `at` on to the columns 6 and 7
+    of row `row`; NONE twice if there are none.
     """
     start = at
     while at + 1 < end and data[at + 1] == code:
@@ -230,7 +226,7 @@ def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offs
 @inner
 def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> int:
     """Write the identifier in the control field `data[start:end]` to row `at` of `out.places`. Returns `at` + 1, or
-    _ALONE if only Python can read the field, for example because it is not ASCII.
+    _ALONE if Python must read the field.
     """
     is_plain = _trim(data, start, end, out.places, at, 0) and out.places[at, 0] < out.places[at, 1]
     for column in range(2, 8):
@@ -240,9 +236,8 @@ def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> 
 
 @inner
 def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
-    """Write the identifiers in the data field `data[start:end]`, by the row with the number `row` of `tables`, to
-    `out.places`, from row `at` on. Returns the number of identifiers in `out` so far (`at` if the row does not apply),
-    or _ALONE if only Python can read the field.
+    """Write the identifiers in the data field `data[start:end]`, by the row `row` of `tables`, to `out.places`, from
+    row `at` on. Returns the number of identifiers in `out` so far, or _ALONE if Python must read the field.
     """
     if end - start < 2 or data[start] == _DELIMITER or data[start + 1] == _DELIMITER:
         return _ALONE
@@ -273,7 +268,7 @@ def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out
 @inner
 def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Values, at: int) -> int:
     """Write the identifiers in the field with the index `field` to `out`, from number `at` on. `family`: 0 (MARC 21) or
-    1 (UNIMARC). Returns the number of identifiers in `out` so far, or _ALONE if only Python can read the field.
+    1 (UNIMARC). Returns the number of identifiers in `out` so far, or _ALONE if Python must read the field.
     """
     tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
     first = tables.first_row[family, tag]

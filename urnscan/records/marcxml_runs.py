@@ -101,7 +101,7 @@ class Words(NamedTuple):
 
 @inner
 def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
-    """Index after the word with the number `word`, which begins at index `at`; _NOT_THERE if it is not at `at`."""
+    """Index after the word with the number `word`, which must begin at index `at`; _NOT_THERE if it does not."""
     # Words have a `<` only at their start, so the loop ends at the next `<` at the latest.
     for place in range(words.limits[word], words.limits[word + 1]):
         byte, wanted = data[at], words.data[place]
@@ -113,8 +113,8 @@ def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
 
 @inner
 def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
-    """The number of the first word from `first` to `last - 1` that begins at index `at`, and the index after the word;
-    `last` and _NOT_THERE if no word does.
+    """The number of the first word from `first` to `last - 1` that is at index `at`, and the index after it; `last` and
+    _NOT_THERE if there is none.
     """
     for word in range(first, last):
         behind = _behind(data, at, words, word)
@@ -125,10 +125,8 @@ def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tupl
 
 @inner
 def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tuple[int, int]:
-    """Write the character of the reference at index `at` (`&#233;`, `&#xE9;`) in UTF-8 to `out`, from index `to` on.
-
-    Returns the index after the reference in `data`, or _NOT_THERE if it does not refer to a character of XML, and the
-    index after the character in `out`.
+    """Write the character of the reference at index `at` (`&#233;`) in UTF-8 to `out`, from index `to` on. Returns the
+    indices after the reference (_NOT_THERE if it does not refer to a character of XML) and after the character.
     """
     is_hex = data[at + 2] == _LETTER_X
     start = end = at + 2 + is_hex
@@ -151,10 +149,8 @@ def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tupl
 @inlined
 def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tuple[int, int]:
     """Write the text from index `at` up to the next `<` to `out`, from index `to` on, with characters instead of
-    references.
-
-    Returns the index after the text in `data`, or _NOT_THERE for a text with other references, or with bytes that XML
-    does not allow; and the index after the text in `out`.
+    references. Returns the indices after it in `data` (_NOT_THERE for unknown references, or bytes that XML does not
+    allow) and in `out`.
     """
     while data[at] != _LESS:
         byte = data[at]
@@ -182,8 +178,8 @@ def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tu
 
 @inlined
 def _tag(data: ByteArray, place: int, word: int) -> int:
-    """The tag at the index `place`, as a number; NO_NUMBER for a tag with letters, _WRONG for a tag that the element
-    (`word`: number of its start tag) cannot have.
+    """The tag at the index `place`, as a number; NO_NUMBER for a tag with letters, _WRONG for one that the element
+    (`word`: its start tag) cannot have.
     """
     tag = number_at(data, place, TAG)
     # "LDR" is a leader, and "DEL" says that the record was deleted.
@@ -198,9 +194,9 @@ def _tag(data: ByteArray, place: int, word: int) -> int:
 def _fields(
     data: ByteArray, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
-    """Write the leader and the fields of a record, in `data` from index `at` (after its start tag) on, to `fields`: to
-    the columns from index `row` on, to the bytes from `to` on. Returns the index after the record, or _NOT_THERE for an
-    unusual record; the number of its fields; and the next free `row` and `to`.
+    """Write the leader and the fields of the record after whose start tag `at` is to `fields`, from the row `row` and
+    the byte `to` on. Returns the index after the record (_NOT_THERE if it is unusual), the number of its fields, and
+    the next free `row` and `to`.
     """
     out = fields.data
     tag, first, total = _WRONG, to, 0
