@@ -190,7 +190,4 @@ class SeriesURN:
         return array
 
     def _like(self, results: pa.ChunkedArray, kind: Callable[[pa.DataType], Any] | None = None) -> pd.Series:
-        """A series of the results, with the index and the name of this series. `kind` maps types of Arrow to types of
-        pandas; None: pandas chooses.
-        """
         return pd.Series(results.to_pandas(types_mapper=kind).array, index=self._series.index, name=self._series.name)

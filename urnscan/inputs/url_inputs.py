@@ -47,9 +47,7 @@ class _Finder:
         self._store = patiently(self._name, url, lambda: open_store(url))
 
     def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
-        """Yield the inputs of the URL, and errors. With `is_pattern`, a URL that does not exist is read as a pattern.
-        May be called once.
-        """
+        """Yield the inputs of the URL, and errors. With `is_pattern`, a URL that does not exist is read as a pattern."""
         url = self._url
         entry = patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
         top, parts = url.pattern
@@ -70,8 +68,8 @@ class _Finder:
 
     def _below(self, top: Entry, pattern: list[str]) -> Iterator[Input | SourceError]:
         """Yield the inputs below a folder that match a pattern (its parts between "/"), depth first, and errors. `[]`
-        matches the folder itself. A folder that matches is walked, and the selection decides which of its files are
-        inputs; a file that matches is an input. Outputs of the run are left out.
+        matches the folder itself. In a folder that matches, the selection decides which files are inputs; a file that
+        matches is an input. Outputs of the run are left out.
         """
         parts = [part for part in pattern if part]
         # The folders from the top to the current folder. For each: the remaining entries; the positions in the pattern
@@ -119,8 +117,8 @@ class _Finder:
                     yield source
 
     def _entries(self, folder: Entry) -> Iterator[Entry | SourceError]:
-        """Yield the entries of a folder, sorted by name, without temporary files of runs; also an error if it cannot be
-        listed or an object below it has "//" in its name, and a note about a Delta table.
+        """Yield the entries of a folder, sorted by name, without temporary files of runs; also errors, and a note about
+        a Delta table.
         """
         name = self._store.name_of(folder.path)
         try:

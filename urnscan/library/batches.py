@@ -229,7 +229,6 @@ def remedy_for(kind: pa.DataType) -> str:
 
 
 def _name_of(series: Any, names: Names) -> str:  # noqa: ANN401 (of any library)
-    """The name of a series, or else of the column to scan (the first of `names`, perhaps None)."""
     name = getattr(series, "name", None)
     return str(names[0] or "" if name is None else name)
 

@@ -118,7 +118,6 @@ def problems(values: Values, options: Options) -> pa.ChunkedArray:
 
 
 def _code(data: bytes, syntax: SyntaxName) -> str | None:
-    """Why a text is not a URN, as a code; None for a URN."""
     try:
         parse(_text(data), syntax)
     except InvalidURN as error:
@@ -201,8 +200,8 @@ def _text(data: bytes) -> str | bytes:
 
 
 def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> pa.ChunkedArray:
-    """The result of `function` for each value; null for null. It is called once, with the distinct values as bytes,
-    without null, and returns an array with a result for each.
+    """The result of `function` for each value; null for null. It is called once, with the distinct values as bytes, and
+    returns an array with a result for each.
     """
     if not is_text(values.type):
         raise ArgumentError(f"these values are {values.type}, not text")

@@ -150,7 +150,7 @@ def _second_process() -> Iterator[Callable[[], object]]:
 
 
 def _count(lines: Iterable[bytes]) -> None:
-    """Count the functions that the second process compiles; `lines`, its output, has a line for each."""
+    """`lines`: the output of the second process, a line for each function that it compiles."""
     for _ in lines:
         jit.count_one()
 

@@ -62,8 +62,8 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """End of an error message about a name that is not in a scan with these options: its form at the level `namespace`.
-    Empty if that is the name, or if the scan had this level.
+    """End of an error message about a name that is not in a scan: its form at the level `namespace`. Empty if that is
+    the name, or if the scan had this level.
     """
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
@@ -124,8 +124,6 @@ class Context(Sequence[ContextLine]):
         return "\n".join(map(printable, [self._title, *lines, *self._beyond, *map(str, self.failures)]))
 
     def _repr_html_(self) -> str:
-        """A table for a notebook."""
-
         def cell(text: str, side: str = "left", tag: str = "bdi") -> str:
             shown = html_text(in_line(text))
             return f'<td style="text-align:{side};white-space:pre"><{tag}>{shown}</{tag}></td>'
@@ -202,7 +200,6 @@ class _SecondReading:
         self._reasons: dict[str, str] = {}
 
     def byte_count(self, arguments: Sequence[Argument]) -> int | None:
-        """Total size of the inputs with wanted occurrences; None if it is unknown."""
         # Finding the sizes of the files that an index names would take a request for each file.
         if not all(isinstance(argument, str) for argument in arguments):
             return None
@@ -210,8 +207,8 @@ class _SecondReading:
         return None if None in sizes else sum(size or 0 for size in sizes)
 
     def read(self, arguments: Sequence[Argument], on_bytes: Callable[[int], object]) -> None:
-        """Read the inputs with wanted occurrences, and move those that are found to `lines`. `on_bytes` is called with
-        numbers of bytes that were read, or that need not be read.
+        """Read the inputs with wanted occurrences. `on_bytes` is called with numbers of bytes that were read, or need
+        not be read.
         """
         for source in self._wanted_inputs(arguments):
             name = name_of(source)
@@ -225,7 +222,6 @@ class _SecondReading:
                 del self.pending[name]
 
     def failures(self) -> tuple[SourceError, ...]:
-        """A failure for each input with occurrences that `read` did not find."""
         return tuple(
             SourceError(name, f"{self._reasons.get(name, GONE)}: {counted(missing, 'occurrence')} left out")
             for name, members in self.pending.items()
@@ -267,10 +263,8 @@ class _SecondReading:
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
         """Add the wanted occurrences (with their numbers in the scan) that are found in a text to `lines`, and return
-        the others.
-
-        Members of an archive may have the same name. So if several occurrences have the same start, the first is found
-        in this text; the rest are searched in the next text with this name.
+        the others. Members of an archive may have the same name: if several occurrences have the same start, the first
+        is found in this text, and the rest are searched in the next.
         """
         missing = []
         for number, match in sorted(wanted, key=lambda item: (item[1].start, item[0])):

@@ -121,8 +121,7 @@ def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.R
 
 def _with_kept(frame: Any, found: pa.Table, kept: Sequence[int]) -> Any:  # noqa: ANN401 (of any library)
     """The occurrences `found` as a frame of the library of `frame`, each with the values of the columns `kept`
-    (indices) in its row of `frame`. The library itself selects the rows, so that types that Arrow does not know are
-    unchanged.
+    (indices) in its row of `frame`. The library selects the rows, so that types unknown to Arrow are unchanged.
     """
     rows = found.column("row")
     if _is(frame, "pandas", "DataFrame"):

@@ -175,8 +175,8 @@ class _Merged:
         self.failures: list[SourceError] = []
 
     def rows(self, partials: Iterable[Partial]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of all shares, and add the counts and failures of each. The numbers of inputs continue from
-        share to share. Raises ArgumentError if the shares have different options.
+        """Yield the rows of all shares, and add their counts and failures. The numbers of inputs continue from share to
+        share.
         """
         inputs, first_options = 0, None
         for partial in partials:

@@ -188,7 +188,7 @@ class Scan:
         self, arguments: Mapping[str, str | os.PathLike[str] | None], opened: Callable[..., Any], *, force: bool
     ) -> None:
         """Write the tables that have a path in `arguments` (name of a table -> path or None). `opened` opens the output
-        of a path (`ParquetOutput`). The files appear together, after all are written.
+        of a path (`ParquetOutput`). No file appears before all are written.
         """
         paths = {name: local_name(path) for name, path in arguments.items() if path is not None}
         if not paths:
@@ -239,7 +239,6 @@ class Scan:
         return html_counts(*self._counts()) + table + more + below
 
     def _counts(self) -> list[str]:
-        """Counts as texts such as `21 occurrences`, for the first line of `print`."""
         return [
             counted(self.report.occurrences, "occurrence"),
             counted(len(self), "class", "classes"),
@@ -248,7 +247,6 @@ class Scan:
         ]
 
     def _hints(self) -> list[str]:
-        """Sentences about options (`trim=True`) that would change the result of the scan."""
         counts = {"untrimmed": self.report.untrimmed, "joinable": self.report.joinable}
         return hints(self.report, option, LISTS_REJECTS, **counts, has_rejects=self.rejects is not None)
 

@@ -61,8 +61,8 @@ def watched(wanted: bool | None, stage: str, total: Callable[[], int | None]) ->
 
 
 def _failure_line(failure: SourceError) -> str:
-    """The failure as a line. If the name of the input looks like a text (white space or `urn:` in it), and is neither a
-    URL nor an existing path, the line also names the functions for texts.
+    """The failure as a line. If the name of the input looks like a text, and is neither a URL nor an existing path, the
+    line also names the functions for texts.
     """
     name = failure.source
     if not _IN_TEXTS.search(name) or is_url(name) or os.path.lexists(name):

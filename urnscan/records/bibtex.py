@@ -33,8 +33,8 @@ _DEPTH = 5
 
 
 def _text(end: bytes, entry: bool) -> bytes:
-    """Pattern of a text without braces and without the bytes in `end`, which are written as in a character class. With
-    `entry`, the text ends before a line that begins like an entry.
+    """Pattern of a text without braces and without the bytes in `end`, written as in a character class. With `entry`,
+    the text ends before a line that begins like an entry.
     """
     if not entry:
         return rb"[^{}" + end + rb"]*+"
@@ -214,7 +214,7 @@ def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | No
 
 def _length(buffer: Buffer, start: int, delimiter: bytes) -> int:
     """Length in bytes of the entry at the start of the buffer, whose opening `delimiter` is `start` bytes after that: 0
-    if it is never closed, or two lines in it begin like entries; more than `LONGEST` if it is too long. Takes no bytes.
+    if it is never closed, or two lines in it begin like entries; more than `LONGEST` if it is too long.
     """
     depth = lines_like_entries = 0
     is_quoted = False
@@ -260,9 +260,8 @@ def _without_deep_braces(entry: bytes) -> bytes:
 
 
 def _value(data: bytes) -> str:
-    r"""The text of a value (`{…}`, `"…"`, a word, or several of these with `#` between them), without delimiters and
-    braces, and with the signs of URLs for their commands (`\_`). Empty if one of several pieces is a macro (`"a" #
-    jan`).
+    r"""The text of a value (`{…}`, `"…"`, a word, or several of these with `#` between them), without delimiters,
+    braces and the escapes of URLs (`\_`). Empty if one of several pieces is a macro (`"a" # jan`).
     """
     parts: list[tuple[bytes, bytes]] = _PART.findall(data)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):
@@ -275,8 +274,8 @@ def _value(data: bytes) -> str:
 
 
 def _join_pieces(field: re.Match[bytes]) -> bytes:
-    """The field (a match of _FIELD) with the pieces of its value joined, except at macros, which may mean any text: `t
-    = "a" # "b" # jan` -> `t = "ab" jan ""`.
+    """The field with the pieces of its value joined, except at macros, which may mean any text: `t = "a" # "b" # jan`
+    -> `t = "ab" jan ""`.
     """
     parts: list[tuple[bytes, bytes]] = _PART.findall(field[2] or b"")
     if len(parts) < 2:

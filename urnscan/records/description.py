@@ -186,7 +186,6 @@ def with_hosts() -> tuple[bytes, ...]:
 
 @functools.cache
 def _in_order(format_name: str) -> tuple[Row, ...]:
-    """Rows of a format in the order of the table. A row of several fields appears once."""
     rows = {row.order: row for of_field in described_fields(format_name).values() for row in of_field}
     return tuple(row for _, row in sorted(rows.items()))
 
@@ -234,7 +233,7 @@ def axes() -> Mapping[str, str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _meanings(words: Sequence[tuple[str, str]], text: str) -> str:
-    """The meanings of the patterns in `words` (pattern, meaning) that match in `text`, which is in lower case."""
+    """The meanings of the patterns in `words` (pattern, meaning) that match in `text`."""
     return " ".join(meaning for pattern, meaning in words if re.search(pattern, text))
 
 

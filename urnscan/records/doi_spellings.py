@@ -60,7 +60,7 @@ def plain_doi(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """A DOI without the brackets or quotation marks around it. Other texts unchanged."""
+    """A DOI without the brackets or quotation marks around it."""
     inner = text.strip()
     is_wrapped = len(inner) > 1 and _CLOSES.get(inner[0]) == inner[-1]
     inner = inner[1:-1].strip()

@@ -84,8 +84,8 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
 
 
 def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
-    """The code of each value of a kind other than ISBN: _URN if it contains a URN, _NOTHING if it has none, _ALONE if
-    Python has to read it. `kind` is a result of `kind_of`. The values must be ASCII.
+    """The code of each ASCII value of a kind other than ISBN: _URN if it contains a URN, _NOTHING if it has none,
+    _ALONE if Python has to read it. `kind` is a result of `kind_of`.
     """
     has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
     has_nothing = np.full(len(values), kind == OTHER)
@@ -96,8 +96,8 @@ def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
 
 
 def _urns_of_isbn(values: pa.StringArray) -> tuple[pa.StringArray, Codes]:
-    """A URN and a code for each value of the kind ISBN: _URN; _NOTHING if it has no URN (a wrong check digit); _ALONE
-    if Python has to read it. The URN has a meaning only with _URN.
+    """A URN and a code for each value of the kind ISBN: _URN; _NOTHING if it has no URN; _ALONE if Python has to read
+    it. The URN has a meaning only with _URN.
     """
     data, offsets = byte_strings(values)
     codes, ends = np.empty(len(values), np.uint8), np.empty(len(values), np.int32)
@@ -123,8 +123,8 @@ def _highest_code(tail: str) -> int:
 
 @compiled
 def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes, ends: Offsets) -> None:
-    """Write the digits of the ISBN of each value to its 22 bytes of `out`, after `urn:isbn:`; _URN, _NOTHING (a wrong
-    check digit) or _ALONE (not read) to `codes`; and the index after the ISBN in `data` to `ends`.
+    """Write the digits of the ISBN of each value to its 22 bytes of `out`, after `urn:isbn:`; _URN, _NOTHING or _ALONE
+    (not read) to `codes`; and the index after the ISBN in `data` to `ends`.
     """
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(data, offsets[row], offsets[row + 1])

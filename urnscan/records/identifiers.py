@@ -178,8 +178,8 @@ def wrong_number(own: Own) -> str | None:
 
 
 def _kind_and_text(own: Own) -> tuple[str, str]:
-    """The kind of an identifier, by its scheme or else by its text (`OTHER` if neither shows a kind that has a URN),
-    and the text with plain instead of typographic hyphens, spaces and digits.
+    """The kind of an identifier, by its scheme or else by its text (`OTHER` if neither shows one), and the text with
+    plain instead of typographic hyphens, spaces and digits.
     """
     kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(TYPESET)).strip()
@@ -225,8 +225,8 @@ def kind_of(scheme: str) -> str:
 
 
 def _numbers(pattern: regex.Pattern[str], text: str) -> Iterator[str]:
-    """The URNs of the ISBN, ISSN and EAN in a text with plain hyphens, without numbers that have a wrong check digit or
-    that a qualifier (words next to the number) excludes. `pattern`: of `LISTS`, for the kind of the identifier.
+    """The URNs of the ISBN, ISSN and EAN in a text with plain hyphens, without those of numbers with a wrong check
+    digit or that a qualifier (words next to the number) excludes.
     """
     for match in pattern.finditer(text):
         group = str(match.lastgroup)
@@ -289,8 +289,8 @@ def _dois(text: str) -> Iterator[str]:
 
 
 def _others(nid: str, text: str) -> Iterator[str]:
-    """The URNs of the identifiers of the namespace `nid` in a text, which may be a list; texts in brackets are skipped.
-    If an item is not an identifier, such as an address, the part after its last slash is read.
+    """The URNs of the identifiers of the namespace `nid` in a text, which may be a list. If an item is not an
+    identifier, such as an address, the part after its last slash is read.
     """
     to_urn = getattr(namespaces, nid).to_urn
     for part in _PART.findall(BRACKETS.sub("", text)):
@@ -299,7 +299,7 @@ def _others(nid: str, text: str) -> Iterator[str]:
 
 
 def _urn_by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
-    """The URN of an identifier; empty for an invalid identifier, or a UUID of only 0 or only F."""
+    """Empty for an invalid identifier, or a UUID of only 0 or only F."""
     try:
         urn = to_urn(identifier)
     except ValueError:

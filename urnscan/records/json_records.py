@@ -56,7 +56,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
     """Whether a dump is JSON Lines (`lines` is True), or JSON in another layout (False), by its first bytes and its
-    file name (in lower case). An array of numbers may be neither. None: more bytes are needed.
+    file name (in lower case). None: more bytes are needed.
     """
     try:
         in_lines = are_lines(head, name, find_array)
@@ -127,7 +127,6 @@ class JsonLineRecords(JsonArrayRecords):
 
 
 def _marc(pairs: Pairs) -> MarcFields | None:
-    """The fields of MARC in an object; None if it is not a record of MARC-in-JSON."""
     members = dict(pairs)
     fields, leader = members.get("fields"), members.get("leader", "")
     if not (isinstance(fields, list) and isinstance(leader, str)):

@@ -234,8 +234,8 @@ class KeyColumns:
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
     ) -> Iterator[Texts]:
         """Yield the keys of record IDs (MARC 001, may be null): of each with the institution of its record or, without
-        one, with the agency. If `local` keys are read, an ID without an institution also gives a key of the dump
-        (`local:1:1234`).
+        one, with the agency; also a key of the dump (`local:1:1234`), if `local` keys are read and there is no
+        institution.
         """
         columns = (names, institutions, agencies)
         has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)

@@ -211,7 +211,6 @@ def show_marc(data: bytes) -> str:
 
 
 def _fault(data: bytes) -> str | None:
-    """Why a record cannot be read; None if it can be read."""
     if not _LEADER.match(data):
         return "it has no leader"
     if data[-1] != 0x1D:

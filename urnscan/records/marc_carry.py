@@ -178,7 +178,6 @@ def _datafields(data: bytes) -> list[_DataField]:
 
 
 def _parse(field: bytes, prefix: bytes) -> etree._Element:
-    """Parse an element whose name has the prefix `prefix` (`marc:`, or empty)."""
     names = b' xmlns:%b="x"' % prefix[:-1] if prefix else b""
     try:
         return parse_element(field, names)
@@ -218,8 +217,8 @@ def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
 
 
 def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
-    """A field in UTF-8 as an element `datafield` after the white space `space`, with the prefix of `neighbour` and the
-    white space inside it.
+    """A field in UTF-8 as an element `datafield`, with `space` before it, and the prefix and inner white space of
+    `neighbour`.
     """
     indicators, *subfields = field.data.decode().split("\x1f")
     prefix, inside = neighbour.prefix.decode(), neighbour.inside.decode()

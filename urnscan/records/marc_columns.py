@@ -111,8 +111,8 @@ class MarcColumns:
         )
 
     def _values(self, data: ByteArray, out: Values, count: int, records: Integers) -> Iterator[Texts]:
-        """Yield the identifiers that compiled code found (the first `count` of `out`): a `Texts` for each pair of a row
-        and a scheme. `records`: number of the record of each field.
+        """Yield the identifiers that compiled code found (the first `count` of `out`): a `Texts` for each row and
+        scheme. `records`: number of the record of each field.
         """
         by_row = np.argsort(out.row[:count], kind="stable")
         places = out.places[by_row]
@@ -206,7 +206,6 @@ def _without_held(fields: Fields) -> Fields:
 
 
 def _bytes_in(allowed: Sequence[str | None]) -> npt.NDArray[np.bool_]:
-    """Flags of the shape (strings, 256): whether a string contains a byte. None contains all."""
     flags = np.zeros((len(allowed), 256), np.bool_)
     for row, characters in enumerate(allowed):
         flags[row, slice(None) if characters is None else [*characters.encode()]] = True
@@ -234,8 +233,8 @@ def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
 def _with_qualifiers(
     texts: pa.StringArray, subfields: pa.StringArray, has_subfields: npt.NDArray[np.bool_]
 ) -> pa.StringArray:
-    """The texts, each with its qualifiers in brackets after it: `3161484100 (pbk.)`. `subfields` has those of the
-    qualifiers of each text, with delimiters and codes, or is empty.
+    """The texts, each with its qualifiers in brackets after it: `3161484100 (pbk.)`. `subfields`: those of its
+    qualifiers, with delimiters and codes.
     """
     if not has_subfields.any():
         return texts
@@ -249,8 +248,8 @@ def _with_qualifiers(
 def _by_scheme(
     row: OwnField, schemes: pa.StringArray, has_scheme: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """The schemes (kinds of identifiers) of the values of a row, each with the indices of its values. `schemes` has
-    those that the records name, where `has_scheme` is true; otherwise it is that of the row.
+    """The schemes (kinds of identifiers) of the values of a row, each with the indices of its values. Where
+    `has_scheme` is false, the scheme is that of the row.
     """
     if not has_scheme.all():
         yield row.scheme, np.flatnonzero(~has_scheme)

@@ -237,7 +237,7 @@ def _of_control(data: ByteArray, start: int, end: int, out: Values, at: int) -> 
 @inner
 def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out: Values, at: int) -> int:
     """Write the identifiers in the data field `data[start:end]`, by the row `row` of `tables`, to `out.places`, from
-    row `at` on. Returns the number of identifiers in `out` so far, or _ALONE if Python must read the field.
+    row `at` on. Returns the next free row, or _ALONE if Python must read the field.
     """
     if end - start < 2 or data[start] == _DELIMITER or data[start + 1] == _DELIMITER:
         return _ALONE
@@ -267,8 +267,8 @@ def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out
 
 @inner
 def _of_field(fields: Fields, field: int, family: int, tables: Tables, out: Values, at: int) -> int:
-    """Write the identifiers in the field with the index `field` to `out`, from number `at` on. `family`: 0 (MARC 21) or
-    1 (UNIMARC). Returns the number of identifiers in `out` so far, or _ALONE if Python must read the field.
+    """Write the identifiers in a field to `out`, from number `at` on. `family`: 0 (MARC 21) or 1 (UNIMARC). Returns the
+    next free number, or _ALONE if Python must read the field.
     """
     tag, start, end = fields.tags[field], fields.starts[field], fields.stops[field]
     first = tables.first_row[family, tag]

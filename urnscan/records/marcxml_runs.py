@@ -282,7 +282,7 @@ def fields_of(run: Run, declarations: bytes) -> Fields:
 
 def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
     """The start tag of a record, and its prefix (`marc:`, or empty); None for a tag in an unusual form. `declarations`:
-    the namespaces around the record, as attributes.
+    the namespaces around it, as attributes.
     """
     start = _START_TAG.match(data)
     if not start or any(mark in start[0] for mark in _UNUSUAL):
@@ -293,9 +293,7 @@ def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None
 
 
 def _normalised(record: bytes) -> bytes:
-    """Replace CR LF by LF in a record (XML 1.0 §2.11). Empty for a record that compiled code must not read: it is not
-    UTF-8, or too long.
-    """
+    """The record with LF instead of CR LF (XML 1.0 §2.11); empty if compiled code must not read it."""
     if len(record) >= DEFAULT_LIMITS or not is_utf8(record):
         return b""
     return record.replace(b"\r\n", b"\n")

@@ -105,8 +105,8 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
 
 
 def _members(pairs: Pairs) -> Iterator[tuple[str, object, Callable[[str, str], bool]]]:
-    """For each member of a record: its name, its value, and `_has_member` for all members of the same object. The
-    members of an envelope (an object around the record, such as `attributes`) come before the envelope.
+    """For each member of a record: its name, its value, and `_has_member` for the members of the same object. The
+    members of an envelope (an object around the record, such as `attributes`) come before it.
     """
     members = list(pairs)
     has_member = functools.partial(_has_member, members, {})
@@ -119,9 +119,8 @@ def _members(pairs: Pairs) -> Iterator[tuple[str, object, Callable[[str, str], b
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a value, in order. If an object has members of `_TEXTS`, only their strings count.
-
-    Example: of `{"lang": "de", "value": "Tinte"}` only `Tinte`.
+    """The strings in a value, in order. Of an object with members of `_TEXTS`, only their strings count: of `{"lang":
+    "de", "value": "Tinte"}` only `Tinte`.
     """
     values = [value]
     while values:
@@ -136,18 +135,13 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _rows_of(fields: Mapping[str, tuple[_Row, ...]], written_name: str) -> tuple[_Row, ...]:
-    """The rows of a table for a name as a record spells it; empty if the table does not have it."""
     return next((fields[name] for name in _spellings(written_name[:_LONGEST_NAME]) if name in fields), ())
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def _spellings(name: str) -> tuple[str, ...]:
-    """The names, folded (`_fold`) and the closest first, under which a table (`fields.toml`, `descriptions.toml`) may
-    have the row for `name`, a name as a record spells it.
-
-    No form has a language in square brackets (`dc.title[en_US]`). Later forms leave out a language or a suffix of an
-    index at the end (`title_en`, `title_full`), an envelope at the start (`metadata.title`, `Document Title`), or a
-    plural `s`; also several of these.
+    """The folded names (`_fold`), the closest first, under which a table may have the row for `name`. Later ones leave
+    out a language or suffix (`title_en`), an envelope (`metadata.title`), or a plural `s`.
     """
     name = _LANGUAGE.sub("", name)
     without = _SUFFIX.sub("", name)
@@ -158,8 +152,8 @@ def _spellings(name: str) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _fold(name: str) -> str:
-    """Reduce a name to lower-case letters and digits, without a usual qualifier in brackets: `ISBN-13`, `isbn_13` and
-    `ISBN 13 (print)` become `isbn13`.
+    """Reduce a name to lower-case letters and digits, without a usual qualifier in brackets: `ISBN 13 (print)` becomes
+    `isbn13`.
     """
     qualified = _QUALIFIED.match(name)
     if qualified and _alphanumeric(qualified[2]) in _QUALIFIERS:
@@ -182,11 +176,8 @@ def _as_list(value: object) -> list[object]:
 def _has_member(
     members: list[tuple[str, object]], answers: dict[tuple[str, str], bool], names: str, values: str
 ) -> bool:
-    """Whether a member has a name in `names` and a value in `values`, or any value that is not empty if `values` is "".
-    `names` and `values` are words with spaces between them, in lower-case letters and digits; for the comparison, names
-    and values are reduced to that form.
-
-    `answers`: former results for these members, by `names` and `values`; the result is added.
+    """Whether a member has a name in `names` and a value in `values` (words in lower-case letters and digits; "" is any
+    value that is not empty). `answers` keeps the results for these members.
     """
     # A record may have thousands of members whose rows have one condition.
     if (names, values) not in answers:
@@ -202,9 +193,8 @@ def _has_member(
 
 
 def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
-    """Identifiers in the value of a field, by its row `field`: in a string, in an object of identifier and kind
-    (`{"type": "doi", "value": "10.5555/a"}`), or in an object whose names are kinds (`{"doi": "10.5555/a"}`). None in
-    another value.
+    """Identifiers in the value of a field, by its row: in a string, in an object of identifier and kind (`{"type":
+    "doi", "value": "10.5555/a"}`), or in an object whose names are kinds (`{"doi": "10.5555/a"}`).
     """
     if isinstance(value, str):
         if value and not value.isspace():

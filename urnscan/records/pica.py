@@ -47,8 +47,8 @@ _CUT_OFF = "it is truncated"
 
 
 def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether the first record of a dump begins with the pattern `field`. None: undecided, because fewer than 64 bytes
-    of the record are in `head`, and they begin with a digit; also if there are none.
+    """Whether the first record of a dump begins with the pattern `field`. None: undecided, because too few bytes of the
+    record are in `head`.
     """
     if MARK.startswith(head):
         return None
@@ -140,9 +140,6 @@ class PicaRecords(RecordReader):
 
 
 def _to_blank_line(buffer: Buffer) -> int:
-    """Length in bytes of the plain record at the start of the buffer, up to the next blank line; 0 without a blank
-    line. Takes no bytes.
-    """
     blank = buffer.search(_BLANK_LINE)
     return blank.end(1) - buffer.at if blank else 0
 

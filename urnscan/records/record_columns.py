@@ -38,11 +38,8 @@ def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
 
 
 def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total: int, marc: Sequence[int]) -> Columns:
-    """The columns of all `total` records, with the values of `records` (number and record), which `RecordReader.record`
-    read, and which have no values in `columns` so far.
-
-    After the first `total` rows, `columns` has a row for each record number in `marc`, with the values of its fields of
-    MARC.
+    """The columns of all `total` records, with the values of `records` (number and record), which have none in
+    `columns` so far. After the first `total` rows, `columns` has those of the MARC fields of the records `marc`.
     """
     of_marc = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
     names = text_array([record.identifier for _, record in records])
@@ -60,7 +57,7 @@ def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total
 
 
 def _cuts_at(items: Sequence[Cut | Run], is_chosen: npt.NDArray[np.bool_]) -> Iterator[Cut]:
-    """The chosen records as `Cut`s; `is_chosen` has a flag for each record of all items."""
+    """The chosen records; `is_chosen` has a flag for each record of all items."""
     first = 0
     for item in items:
         last = first + count_of(item)
@@ -80,8 +77,8 @@ def bytes_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
 
 
 def _fields_and_texts(reader: RecordReader, items: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:
-    """Fields and texts of the records that compiled code can read. The other records have the total `REFUSED` (-1), no
-    fields and no texts.
+    """Fields and texts of the records that compiled code can read. The others have the total `REFUSED`, no fields and
+    no texts.
     """
     if not isinstance(reader, RunReader) or not items:
         return Fields.room(np.empty(0, np.uint8), sum(map(count_of, items)), 0), []
@@ -100,7 +97,7 @@ def _fields_and_texts(reader: RecordReader, items: Sequence[Cut | Run]) -> tuple
 
 
 def _own(records: Sequence[tuple[int, Record]]) -> Iterator[tuple[int, int, Own]]:
-    """Tuples (record, order, identifier). The orders are negative, so that identifiers in fields of MARC come later."""
+    """(record, order, identifier). The orders are negative, so that identifiers in MARC fields come later."""
     return (
         (number, place - len(record.own), own) for number, record in records for place, own in enumerate(record.own)
     )

@@ -135,7 +135,7 @@ def _knows_fields(head: bytes) -> bool:
 
 
 def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> str | None:
-    """The reason why a row whose number of cells is not the number of columns is damaged; None if it is not."""
+    """Why a row with a wrong number of cells is damaged; None if it is not."""
     has_more = any(layout.value(value).strip() for value in values[columns:])
     if not has_more and layout.is_closed(row):
         return None
@@ -144,7 +144,7 @@ def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> st
 
 
 def _text(layout: CsvLayout, value: bytes) -> str:
-    """The text of a value. `="0123"`, which keeps Excel from reading a number, has the text `0123`."""
+    """The text of a value; of `="0123"`, which keeps Excel from reading a number, `0123`."""
     text = layout.value(value).decode("utf-8", "replace")
     return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text
 

@@ -132,7 +132,7 @@ class Layout:
 
     @cached_property
     def _once(self) -> tuple[tuple[re.Pattern[bytes], ...], ...]:
-        """Compiled patterns of the fields of `once`, in lines that end with LF. Group: the first line of the value."""
+        """Patterns of the fields of `once`, in lines that end with LF. Group: the first line of the value."""
         return tuple(map(self._first_lines, self.once))
 
     def _first_lines(self, tags: Sequence[str]) -> tuple[re.Pattern[bytes], ...]:
@@ -204,8 +204,8 @@ class TaggedRecords(RecordReader):
             yield damage or Cut(offset, data)
 
     def _cut(self, buffer: Buffer, layout: Layout) -> tuple[int, Damaged | None]:
-        """Length in bytes of the record at the start of the buffer, 0 if its end is unknown; and its damage, None for a
-        record without damage. Takes no bytes.
+        """Length in bytes of the record at the start of the buffer (0 if its end is unknown), and its damage. Takes no
+        bytes.
         """
         offset = buffer.offset
         end, is_next = self._end(buffer, layout)
@@ -225,11 +225,8 @@ class TaggedRecords(RecordReader):
         return length, Damaged(offset, "it is truncated") if buffer.error and not end else None
 
     def _end(self, buffer: Buffer, layout: Layout) -> tuple[int, bool]:
-        """Distance in bytes to the end of the record at the start of the buffer, and whether the first line of the next
-        record is there.
-
-        The end is before the first line of the next record, or after the tag of the last line of this one. 0 and False
-        if neither follows.
+        """Distance in bytes to the end of the record at the start of the buffer, and whether the next record begins
+        there (otherwise the last line of this one has begun). 0 and False if neither follows.
         """
         bound = buffer.search(layout.bound, longest=_LONGEST_TAG)
         if bound is None:
@@ -271,8 +268,8 @@ class TaggedRecords(RecordReader):
         return own, description.pack(self.described_by, statements)
 
     def _name(self, lines: bytes) -> str | None:
-        """ID of a record, whose lines end with LF. For each tag of `Layout.names`, in order, the first line of the
-        first field is tried: the first line with text is the ID. None if there is none.
+        """ID of a record, whose lines end with LF: for each tag of `Layout.names`, the first line of the first field is
+        tried. None if there is none.
         """
         matches = (pattern.search(lines) for pattern in self.layout.name_fields)
         return first_name(self._text(match[1]) for match in matches if match)

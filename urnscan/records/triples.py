@@ -123,9 +123,8 @@ class TripleRecords(RecordReader):
                 yield line
 
     def _runs_in(self, buffer: Buffer, is_at_end: bool) -> Iterator[Cut | Damaged]:
-        """Yield the sequences and damaged lines in the bytes that the buffer has in memory, and take these bytes. A
-        last sequence or line that may continue in bytes that are not read yet is left. `is_at_end`: no more bytes
-        follow.
+        """Yield the runs and damaged lines in the bytes that the buffer has in memory, and take these bytes. The last
+        is left if it may continue in bytes that are not read yet (`is_at_end`: none follow).
         """
         data = buffer.data
         base = buffer.offset - buffer.at
@@ -175,27 +174,22 @@ class TripleRecords(RecordReader):
 
 
 def _end(pattern: re.Pattern[bytes], data: bytes, start: int, stop: int = sys.maxsize) -> int:
-    """End of the match that begins at index `start` of `data`, in the bytes before index `stop`; `start` itself without
-    a match.
-    """
     match = pattern.match(data, start, stop)
     return match.end() if match else start
 
 
 def _end_of_lines(data: bytes, start: int, stop: int) -> int:
-    """Index after the last line end in `data[start:stop]`; `start` without one. A CR at `stop - 1` may be half of a CR
-    LF, and does not count.
+    """Index after the last line end in `data[start:stop]`; `start` without one. A CR at the end may be half of a CR LF,
+    and does not count.
     """
     return max(data.rfind(b"\n", start, stop), data.rfind(b"\r", start, stop - 1)) + 1 or start
 
 
 def _text(data: bytes) -> str:
-    """Decode an IRI or a string without its quotes: escapes become characters, invalid UTF-8 U+FFFD."""
     return _without_escapes(data).decode("utf-8", "replace")
 
 
 def _without_escapes(data: bytes) -> bytes:
-    r"""Replace the escapes of N-Triples (`\n`, `\u00FC`) by their characters in UTF-8."""
     return _ESCAPES.sub(_characters, data) if b"\\" in data else data
 
 
@@ -209,9 +203,7 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether `head`, the first bytes of a dump, has a predicate that is known to give identifiers, or a statement
-    about a URN.
-    """
+    """Whether the first bytes of a dump have a predicate of `own_fields`, or a statement about a URN."""
     return bool(_ABOUT_URN.search(head)) or any(
         b"<%b>" % field.encode() in head for field in own_fields(TripleRecords.table)
     )

@@ -20,9 +20,8 @@ _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 
 @functools.lru_cache(maxsize=1)
 def _first_kind(head: bytes) -> str | None:
-    """Name of the kind (format) of the first record in the first bytes of a dump; without a record, of the kind that
-    the elements show (`modsCollection`). "": the dump is not XML. None: undecided, because there are too few bytes, or
-    the kind is not known.
+    """Name of the kind (format) of the first record in the first bytes of a dump or, without one, of the kind that the
+    elements show. "": the dump is not XML. None: undecided.
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n<") else None

@@ -71,7 +71,6 @@ Levels = Sequence[Level]
 
 
 def _in_namespaces(namespaces: tuple[str, ...], *names: str) -> tuple[str, ...]:
-    """Each name in each namespace, as `{namespace}name`. The namespace "" gives the name alone."""
     return tuple(f"{{{namespace}}}{name}" if namespace else name for namespace in namespaces for name in names)
 
 
@@ -283,14 +282,14 @@ def marc_fields_in(levels: Levels) -> MarcFields | None:
 
 
 def _data(element: etree._Element) -> str:
-    """Text of an element. In a `fixfield` of oai_marc, quotes around the text are removed, and `^` becomes a space."""
+    """Text of an element; in a `fixfield` of oai_marc, without quotes around it, and with spaces instead of `^`."""
     text = element.text or ""
     return text.strip('"').replace("^", " ") if local(str(element.tag)) == "fixfield" else text
 
 
 def _split(element: etree._Element) -> SplitField:
-    """Split a field of MARCXML or of oai_marc into indicators (a space for a missing one) and subfields (pairs of code
-    and value); a control field into its data and no subfields.
+    """Split a field of MARCXML or oai_marc into indicators and subfields (code, value); a control field into its data
+    and no subfields.
     """
     name = local(str(element.tag))
     if name in ("controlfield", "fixfield"):
@@ -321,7 +320,6 @@ def described(levels: Levels, fields: Callable[[str], description.Table]) -> byt
 
 
 def _fields_with_subfields(record: etree._Element) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """The tag and the subfields (pairs of code and value) of each field of a record of PICA+."""
     for element in record.iterchildren("{*}datafield"):
         subfields = [(part.get("code", ""), part.text or "") for part in element.iterchildren("{*}subfield")]
         yield element.get("tag", ""), subfields
@@ -339,7 +337,6 @@ def _statements_of_subfields(table: description.Table, record: etree._Element) -
 
 @functools.cache
 def _in_any_namespace(path: str) -> str:
-    """A path of a table, for elements of all namespaces: `a/b` -> `{*}a/{*}b`."""
     return "/".join(f"{{*}}{name}" for name in path.split("/"))
 
 
@@ -374,9 +371,7 @@ def _text(element: etree._Element) -> str:
 
 
 def _value_next_to(element: etree._Element, name: str) -> str:
-    """Value of an attribute of an element (`@name`), or text of a sibling element (`name`); empty if there is none, or
-    `name` is empty.
-    """
+    """Value of an attribute of an element (`@name`), or text of a sibling (`name`); empty if there is none."""
     if not name:
         return ""
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()

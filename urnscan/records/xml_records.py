@@ -121,8 +121,8 @@ class XmlRecords(RunReader):
         return kind.name, self._scope.declarations(data), self._scope.encoding
 
     def _run(self, buffer: Buffer) -> Run | None:
-        """Take neighbouring records in the usual form, at most 4,096, from the front of the buffer, which begins with a
-        record (`seek`). None if this record is not in the usual form, not wholly in memory, or may be too long.
+        """Take neighbouring records in the usual form from the front of the buffer, which begins with a record. None if
+        this record is not in the usual form, not wholly in memory, or may be too long.
         """
         data, at = buffer.data, buffer.at
         # A record may be too long.
@@ -220,8 +220,8 @@ class XmlRecords(RunReader):
 
     def _read_start_tag(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
         """Read a start tag at the front of the buffer, without taking it. Returns the kind of the record that begins
-        with the tag; otherwise None, after the element (unless empty) is opened in the scope. None also for a record of
-        another kind than the first record of the dump.
+        with it; otherwise None, after the element is opened in the scope. None also for a record of another kind than
+        the first.
         """
         self._declared = "utf-8"
         declared = _declarations_in(tag)
@@ -242,8 +242,8 @@ class XmlRecords(RunReader):
 
     def _pass_by(self, buffer: Buffer) -> None:
         """Take a comment, CDATA section, processing instruction or document type declaration from the front of the
-        buffer; 2 bytes if it has no end. An XML declaration or document type declaration begins a document: no element
-        is open.
+        buffer; 2 bytes if it has no end. With a declaration (of XML or the document type), a document begins: no
+        element is open.
         """
         if _DOCUMENT_BEGINS.match(buffer.data, buffer.at):
             self._scope.clear()
@@ -266,7 +266,7 @@ class XmlRecords(RunReader):
 
     def _hidden(self, buffer: Buffer, start: int) -> int:
         """Distance, in bytes from the next byte to be taken, to the end of a comment, CDATA section or processing
-        instruction that begins at the distance `start`; 0 if there is none, or no end.
+        instruction at the distance `start`; 0 if there is none, or no end.
         """
         for begins, ends in _HIDING:
             if buffer.data.startswith(begins, buffer.at + start):
@@ -282,9 +282,8 @@ class XmlRecords(RunReader):
     def _first_element_in(
         self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]
     ) -> str:
-        """Name, with its namespace, of the first element inside the element whose start tag `tag` is at the distance
-        `start` (bytes from the next byte to be taken); empty if none begins within 1 KiB after the tag. `declared`:
-        namespaces that the tag declares.
+        """Name, with its namespace, of the first element inside the element whose start tag is at the distance `start`
+        (bytes from the next byte to be taken); empty if none begins soon after it. `declared`: namespaces of the tag.
         """
         start += len(tag[0])
         buffer.has(start + _NEAR)
@@ -296,8 +295,8 @@ class XmlRecords(RunReader):
         return self._scope.expanded(child[2], _declarations_in(child), declared) if child and not child[1] else ""
 
     def _length(self, buffer: Buffer, kind: Kind) -> tuple[int, Damaged | None]:
-        """Length in bytes of the record (of the kind `kind`) at the front of the buffer, and a `Damaged` if it is
-        truncated or too long, else None. Nothing is taken. The length of a damaged record ends where reading can go on.
+        """Length in bytes of the record at the front of the buffer, and a `Damaged` if it is truncated or too long;
+        then reading can go on after it.
         """
         offset = buffer.offset
         tag = _tag(buffer, 0)
@@ -349,8 +348,8 @@ class XmlRecords(RunReader):
 
 
 def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
-    """The start tag or end tag at the distance `start` (bytes from the next byte to be taken), after reading on as
-    needed; None without a whole tag, for example because another "<" comes before the ">".
+    """The start tag or end tag at the distance `start` (bytes from the next byte to be taken); None without a whole
+    tag.
     """
     while True:
         at = buffer.at + start
@@ -362,8 +361,8 @@ def _tag(buffer: Buffer, start: int) -> re.Match[bytes] | None:
 
 
 def _declarations_in(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
-    """Namespaces that a start tag declares: prefix (b"" for the default namespace) -> namespace in quotes. Those of 1
-    KiB or more are left out, and those that are no URI.
+    """Namespaces that a start tag declares: prefix (b"" for the default namespace) -> namespace in quotes, without
+    those that are long or not a URI.
     """
     if b"xmlns" not in tag[3]:
         return _NONE
@@ -376,7 +375,6 @@ def _declarations_in(tag: re.Match[bytes]) -> Mapping[bytes, bytes]:
 
 
 def _known_encoding(encoding: str) -> str:
-    """The encoding `encoding` if Python knows it and ASCII is a part of it; otherwise UTF-8."""
     try:
         return encoding if b"<a>".decode(encoding) == "<a>" else "utf-8"
     except (LookupError, UnicodeError):

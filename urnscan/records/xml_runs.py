@@ -17,7 +17,7 @@ _BEHIND = tuple(b" \t\n\v\f\r/>")
 
 @inner
 def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
-    """Whether the whole name `name` is at index `at`, followed by white space, `/` or `>`."""
+    """Whether the whole name `name` is at index `at`."""
     behind = at + len(name)
     if behind >= len(data):
         return False
@@ -29,10 +29,8 @@ def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
 
 @inner
 def _start_tag(data: ByteArray, at: int) -> int:
-    """Index of the `>` that ends the start tag in which `at` is; 0 for an empty element (`<r/>`), or a tag that is
-    unusual or not whole.
-
-    A tag is unusual if it has an apostrophe, or a `>` in the value of an attribute.
+    """Index of the `>` that ends the start tag in which `at` is; 0 for an empty element, or a tag that is not whole or
+    unusual (an apostrophe, or a `>` in a value).
     """
     quotes = 0
     while at < len(data) and data[at] != _GREATER:

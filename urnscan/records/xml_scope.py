@@ -92,7 +92,7 @@ class Scope:
 
     def _as_attributes(self, prefixes: Iterable[bytes]) -> bytes:
         """Declarations of the namespaces of prefixes, as attributes of a tag, in UTF-8. Prefixes without a namespace
-        are left out, and namespaces that would make more than 16 KiB.
+        are left out, and namespaces beyond about 16 KiB.
         """
         attributes = b""
         for prefix in dict.fromkeys(prefixes):
@@ -102,5 +102,5 @@ class Scope:
         return attributes.decode(self.encoding, "replace").encode()
 
     def _uri(self, prefix: bytes) -> bytes | None:
-        """Namespace of a prefix, in quotes; None if it is not declared."""
+        """Namespace of a prefix, in quotes."""
         return next((declared[prefix] for _, declared in reversed(self.open) if prefix in declared), None)

@@ -150,7 +150,7 @@ def _parser(huge: bool) -> etree.XMLParser:
 
 
 def _as_reference(match: re.Match[bytes]) -> bytes:
-    """Replace an entity of HTML by references to the numbers of the characters. Another entity becomes text
+    """Replace an entity of HTML by references to the numbers of its characters. Another entity becomes text
     (`&amp;name;`); matched comments and other markup stay.
     """
     if not match[0].startswith(b"&"):

@@ -71,7 +71,7 @@ def compare(excerpts: Sequence[str], spellings: Sequence[Sequence[str]]) -> list
 
 
 class _SplitText(NamedTuple):
-    """A text with the places of lines and pieces: pairs of start and end, in order."""
+    """A text with the start and end of each line, piece and name, in order."""
 
     text: str
     lines: list[tuple[int, int]]
@@ -92,8 +92,8 @@ def _split(text: str, spellings: Sequence[str]) -> _SplitText:
 
 
 def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
-    """A function that tests whether a text is one of the texts of every record. Separators (white space, `,`, `;`, `|`)
-    at the ends do not count; a text of separators alone is in every record.
+    """A function that tests whether a text is in every record, apart from separators (white space, `,`, `;`, `|`) at
+    the ends.
     """
     stripped = [{text.strip(_SEPARATORS) for text in record} for record in records]
     everywhere = set.intersection(*stripped) if stripped else set()
@@ -101,9 +101,8 @@ def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
 
 
 def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
-    """Start and end (exclusive) of each place of a spelling in the text, in order. A place where the name or number
-    goes on, before or after it, does not count. Of overlapping places, the first counts; of those with the same start,
-    the longest.
+    """Start and end of each place of a spelling in the text, in order, unless the name or number continues there. Of
+    overlapping places, the first and longest counts.
     """
     matches = []
     for spelling in set(filter(None, spellings)):
@@ -141,9 +140,7 @@ def _lines(split: _SplitText, is_common_piece: _IsCommon, is_common_line: _IsCom
 
 
 def _pieces_with_marks(split: _SplitText, is_common_piece: _IsCommon) -> Iterator[tuple[int, int, Kind]]:
-    """Start, end and mark of the pieces, in order. `is_common_piece`: function that tests whether all records have a
-    piece. White space at the beginning of a piece with the mark `OWN` is a piece with the mark `PLAIN`.
-    """
+    """Start, end and mark of the pieces, in order. White space at the beginning of an `OWN` piece is a `PLAIN` piece."""
     names = deque(split.names)
     for start, end in split.pieces:
         while names and names[0][1] <= start:

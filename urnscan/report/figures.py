@@ -44,8 +44,8 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 class _Figures:
     def __init__(self, file: TableFile) -> None:
-        """Reads a table of classes, and adds up its figures. Raises FatalError for a file that is damaged, or has
-        counts below 1 or above 2^40.
+        """Adds up the figures of a table of classes. Raises FatalError for a file that is damaged, or has counts below
+        1 or above 2^40.
         """
         self.occurrences = self.classes = self.spellings = 0
         self.several = 0
@@ -101,7 +101,7 @@ class _Figures:
 class _Occurrences:
     def __init__(self, file: TableFile, urns: pa.ChunkedArray, counts: Numbers) -> None:
         """Reads a table of occurrences. `urns` are the classes whose first places are kept, `counts` their numbers of
-        occurrences. Raises FatalError if the file has different numbers, or is damaged.
+        occurrences. Raises FatalError if the file has different numbers.
         """
         self._file = file
         self._urns = urns.combine_chunks().cast(pa.large_string())
@@ -137,13 +137,9 @@ class _Occurrences:
         self._counts += np.bincount(class_of_row, minlength=len(self._counts))
 
     def sources(self) -> pa.Table | None:
-        """The number of occurrences in each source: a table with the columns `source` and `occurrences`; None if the
-        file has no rows.
-        """
         return self._tallies["source"].result()
 
     def ends(self) -> MatchEnds:
-        """Numbers of matches by the byte after them, and by the number of bytes that `--trim` would cut off."""
         counts = (
             {row[name]: row["occurrences"] for row in _rows(self._tallies[name])} for name in ("stop", "punctuation")
         )
@@ -211,8 +207,8 @@ def summarise(classes: str, occurrences: str | None = None, *, version: str, rul
 
 
 def _of_each(counts: Numbers) -> int:
-    """Maximum number of spellings or places of a class in the page: from 1 to 20, so that all classes together have at
-    most 200,000, if possible. `counts`: how many each class has.
+    """Maximum number of spellings or places of a class in the page, so that all classes together have at most 200,000,
+    if possible. `counts`: how many each class has.
 
     >>> _of_each(np.array([5, 1000])), _of_each(np.full(100_000, 3)), _of_each(np.full(1_000_000, 9))
     (20, 2, 1)
@@ -222,9 +218,8 @@ def _of_each(counts: Numbers) -> int:
 
 def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Sequence[Any]]:
     """The columns of the classes in the page (name -> a value for each class): those of `COLUMNS`; `spellings` (pairs
-    of text and count, at most 20 a class); `link` (address at a resolver, or None); `hint` (the correct check digit in
-    words, or empty). `table`: the rows of these classes. `syntax`: that of the scan; an unknown one counts as
-    `rfc2141`.
+    of text and count); `link` (address at a resolver, or None); `hint` (correct check digit in words, or empty). An
+    unknown `syntax` counts as `rfc2141`.
     """
     most = _of_each(table["spelling_count"].to_numpy())
     columns = {name: table[column].to_pylist() for name, column in COLUMNS.items()}
@@ -241,8 +236,8 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
 
 
 def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, rulebook: Rulebook) -> list[str | None]:
-    """The address of each name at a resolver; None without one, for a name of more than 400 characters, which the page
-    cuts, and for a name that is not valid.
+    """The address of each name at a resolver; None without one, for a long name, which the page cuts, and for an
+    invalid name.
     """
     with_resolver = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
     links: list[str | None] = [None] * len(urns)
@@ -255,8 +250,8 @@ def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, ruleboo
 
 
 def _hint(urn: str, problem: str | None, rulebook: Rulebook) -> str:
-    """The correct check digit, in words, for a name whose check digit is wrong; empty for other names, or if uncertain.
-    `problem`: codes of the problems of the name, as in `check-digit; nul-octet`, or None.
+    """The correct check digit, in words, for a name whose check digit is wrong; otherwise empty. `problem`: codes, as
+    in `check-digit; nul-octet`.
     """
     # The file may have been changed after urnscan wrote it.
     with contextlib.suppress(ArgumentError):
@@ -265,9 +260,7 @@ def _hint(urn: str, problem: str | None, rulebook: Rulebook) -> str:
 
 
 def _rows(tally: Tally) -> list[dict[str, Any]]:
-    """The rows of a tally, by name of the column; the most occurrences first (without occurrences, the most classes).
-    Empty if nothing was added to the tally.
-    """
+    """The rows of a tally; the most occurrences first (without these, the most classes)."""
     table = tally.result()
     if table is None:
         return []
@@ -278,7 +271,6 @@ def _rows(tally: Tally) -> list[dict[str, Any]]:
 
 
 def _added_up(rows: Iterable[tuple[str, int, int]]) -> list[CountRow]:
-    """Rows (name, occurrences, classes), added up: a row for each name, the most occurrences first."""
     sums: dict[str, tuple[int, int]] = {}
     for name, more, more_classes in rows:
         occurrences, classes = sums.get(name, (0, 0))
@@ -293,10 +285,8 @@ def _folder(*tables: pa.Table | None) -> str:
 
 
 def _sources(tally: Tally, by_source: pa.Table | None) -> tuple[list[CountRow], int]:
-    """The sources (at most 50) with the most occurrences, and the number of other sources.
-
-    `tally` has the classes by the source of their first place. `by_source` has the occurrences of each source; if it is
-    None, the sources with the most classes are chosen, and their `occurrences` are None.
+    """The sources with the most occurrences, and the number of other sources. `tally` has the classes by the source of
+    their first place, `by_source` the occurrences; without these, the sources with the most classes are chosen.
     """
     classes = tally.result()
     table, count = (classes, "classes") if by_source is None else (by_source, "occurrences")
@@ -312,7 +302,6 @@ def _sources(tally: Tally, by_source: pa.Table | None) -> tuple[list[CountRow], 
 
 
 def _varied(file: TableFile, places: Numbers) -> list[VariedClass]:
-    """The classes in the rows `places` (numbers from 0) of the table, in that order; each with at most 12 spellings."""
     rows = file.take_in_order(places, "urn", "occurrence_count", "spelling_count", "spellings")
     return [
         VariedClass(
@@ -326,7 +315,6 @@ def _varied(file: TableFile, places: Numbers) -> list[VariedClass]:
 
 
 def _problems(file: TableFile, figures: _Figures, rulebook: Rulebook) -> list[CountRow]:
-    """The codes of problems, the most frequent first, at most 50; each with at most 3 of its most frequent classes."""
     problems = _added_up(
         (code, row["occurrences"], row["classes"])
         for row in _rows(figures.problems)

@@ -136,9 +136,6 @@ def _environment() -> Environment:
 
 
 def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
-    """Output for a value of a template: integers with commas, text as HTML with signs for invisible characters
-    (`visible`), any other value (also `Markup`) unchanged.
-    """
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, str) and not isinstance(value, Markup):

@@ -80,7 +80,6 @@ def _embedded(data: bytes) -> Markup:
 
 
 def _as_json(records: Sequence[ShownRecord]) -> bytes:
-    """JSON of records, for the script of the page: for each record an array with `rest` and its lines."""
     # An array for each record: the number of bytes that are left out, and an array for each line. The array of a line is
     # 1 if the line is common, or 0, and the text and the number of the mark of each part.
     values = [

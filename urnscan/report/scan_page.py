@@ -174,8 +174,8 @@ def render(summary: Summary) -> str:
 
 
 def _stops(stops: Mapping[int | None, int]) -> list[tuple[str, int]]:
-    """Names of the bytes that ended matches, with their counts, the most frequent first. `stops`: byte (None: end of
-    the text, -1: limit of `--max-length`) -> number of matches.
+    """Names of the bytes that ended matches, with their counts, the most frequent first. `stops`: byte (as for `_byte`)
+    -> count.
     """
     counts: Counter[str] = Counter()
     for byte, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):
@@ -198,10 +198,7 @@ def _byte(byte: int | None) -> str:
 
 
 def _shortened(varied: VariedClass) -> dict[str, Any]:
-    """A class for the page, with long names cut: `start` is the part of the canonical form that is shown, after
-    `skipped` and before `rest` further characters. `spellings`: parts, count, kinds of differences, and number of
-    characters cut at the end.
-    """
+    """A class for the page, with long names cut."""
     # Of the canonical form, `skipped` characters are left out, `start` is shown, and `rest` characters are left out. A
     # spelling is a tuple: parts, count, kinds of differences, and number of characters left out at the end.
     texts = [varied.urn, *(text for text, _ in varied.spellings)]

@@ -37,8 +37,8 @@ def changed_classes(tables: Sequence[TableFile], options: Options) -> Iterator[l
 
 
 def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
-    """CHANGES rows, sorted by `urn`, for the classes of a window (rows of the two tables with URNs in the same range)
-    that differ.
+    """CHANGES rows, sorted by `urn`, for the classes that differ in a window (rows of the two tables with URNs in the
+    same range).
     """
     order, names, is_first = by_name(pa.concat_arrays([old.column("urn"), new.column("urn")]))
     # The name of the last row differs from that of the first row, as that of each last row from that of the next row.
@@ -58,9 +58,7 @@ def _changes(old: pa.RecordBatch, new: pa.RecordBatch) -> list[dict[str, Any]]:
 def _changes_of_pairs(
     places: npt.NDArray[np.int64], old: pa.RecordBatch, new: pa.RecordBatch
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """For each pair of rows (row i of `old`, row i of `new`) that differs: `places[i]`, and the values that differ,
-    with the keys `what`, `old`, `new`.
-    """
+    """For each pair of rows (row i of `old`, row i of `new`) that differs: `places[i]`, and the values that differ."""
     differ = _lists_differ(old.column("spellings"), new.column("spellings"))
     for name in _VALUES:
         differ |= _are_unequal(*(decoded(rows.column(name)) for rows in (old, new)))
@@ -71,11 +69,8 @@ def _changes_of_pairs(
 
 
 def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    """The values that differ in two rows of a class, as text, with the keys `what` (a column, or `spelling` and the
-    spelling), `old`, `new`.
-
-    A spelling is listed if only one row has it; its count is then `0` in the other row. If the occurrence counts of the
-    rows are equal, a spelling whose counts differ is listed, too.
+    """The values that differ in two rows of a class, as text. A spelling is listed if only one row has it, or if its
+    counts differ and the occurrence counts of the rows are equal.
     """
     for name in _VALUES:
         if old[name] != new[name]:
@@ -91,7 +86,7 @@ def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
 
 
 def _are_unequal(old: pa.Array, new: pa.Array) -> npt.NDArray[np.bool_]:
-    """Whether the values of two columns differ, for each row; null is equal only to null."""
+    """Whether the values differ, for each row; null is equal only to null."""
     unequal = pc.fill_null(pc.not_equal(old, new), False)
     return flags_of(pc.or_(unequal, pc.xor(old.is_null(), new.is_null())))
 
@@ -103,9 +98,7 @@ def _text(value: object) -> str:
 
 
 def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]:
-    """For each pair of rows, whether the spellings of the old and the new row differ, in text, count or order. No list
-    may be empty.
-    """
+    """Whether the spellings of each pair of rows differ, in text, count or order. No list may be empty."""
     lengths = [np.diff(numbers(lists.offsets)) for lists in (old, new)]
     differ: npt.NDArray[np.bool_] = lengths[0] != lengths[1]
     same = number_array(np.flatnonzero(~differ))
@@ -120,7 +113,6 @@ def _lists_differ(old: pa.ListArray, new: pa.ListArray) -> npt.NDArray[np.bool_]
 
 
 def _filter(rows: pa.RecordBatch, options: Options) -> pa.RecordBatch:
-    """The rows whose names the options select (`nid`, `not_nid`); all rows if both are empty."""
     if not options.leaves_out:
         return rows
     names = byte_strings(rows.column("urn"))

@@ -104,7 +104,7 @@ class _SortedTable:
             self.last = _bytes(keys, len(rows) - 1)
 
     def take(self, limit: bytes | None) -> list[pa.RecordBatch]:
-        """Remove the pending rows whose `urn` is at most `limit`, and return them; with None, all pending rows."""
+        """Remove the pending rows whose `urn` is at most `limit` (None: all), and return them."""
         batches: list[pa.RecordBatch] = []
         while self._pending:
             rows = self._pending[0]

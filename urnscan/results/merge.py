@@ -119,7 +119,6 @@ class MergeReport:
 
 
 def _first(names: Sequence[str]) -> str:
-    """The first five names, and the number of the others, as one text."""
     others = [f"{len(names) - 5:,} more"] if len(names) > 5 else []
     return ", ".join([*names[:5], *others])
 
@@ -235,8 +234,8 @@ class Merge:
     def _classes_of_occurrences(
         self, grouping: Grouping | None, sink: Sink | None, progress: Progress
     ) -> Iterator[pa.RecordBatch]:
-        """Read all tables: give the occurrences to the sink, if there is one, and add them to the grouping. Then return
-        an iterator of their classes, empty without a grouping.
+        """Read all tables: give the occurrences to the sink, and add them to the grouping. Then return an iterator of
+        their classes, empty without a grouping.
         """
         classes = None if grouping is None else ClassesOfOccurrences(self._tables[0], grouping)
         for number, table in enumerate(self._tables):
@@ -250,9 +249,8 @@ class Merge:
         return iter(()) if classes is None else _grouped(classes, progress)
 
     def _rows_of(self, table: TableFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Rows of a table that is read alone, in the types of the schema. Raises FatalError for a damaged table.
-
-        For OCCURRENCES that lack the columns VERDICT (second edition), these are calculated.
+        """Rows of a table in the types of the schema. Raises FatalError for a damaged table. The columns VERDICT are
+        calculated for OCCURRENCES that lack them (second edition).
         """
         is_earlier = schema is OCCURRENCES and table.lacks(*VERDICT)
         stored = [field for field in schema if not (is_earlier and field.name in VERDICT)]
@@ -268,9 +266,7 @@ class Merge:
 
 
 def _grouped(added: ClassesOfOccurrences | ClassesOfPartials, progress: Progress) -> Iterator[pa.RecordBatch]:
-    """CODED_CLASSES rows, sorted by `urn`, of all rows that were added to `added`. `progress` gets the stage
-    "grouping".
-    """
+    """CODED_CLASSES rows, sorted by `urn`, of the rows in `added`."""
     progress.on_stage(Stage("grouping", added.grouping.complete(), ROWS))
     in_rows = partial(class_rows, names=added.names, level=added.options.level)
     return added.grouping.classes(in_rows, progress.on_progress, get_syntax(added.options.syntax))

@@ -61,10 +61,9 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
 def _merge_several(
     rows: pa.RecordBatch, heads: RowNumbers, several: Integers, parts: pa.RecordBatch, starts: Integers
 ) -> Merged:
-    """Merge the rows of each class to one: counts are added, spellings and problems combined, other columns are those
-    of the first row. `heads`: the index in `rows` of the first row of each class, sorted by `urn`. `several`: the
-    indices in `heads` of the classes with several rows. `parts`: all rows of these, class by class; `starts`: the index
-    in `parts` of the first row of each.
+    """Merge the rows of each class to one: numbers of occurrences and sources are added, spellings and problems
+    combined, other columns are those of the first row. `heads`: first row of each class; `several`: indices in `heads`
+    of the classes with several rows; `parts`: these rows; `starts`: the index in `parts` of the first row of each.
     """
     spellings = _group_spellings(parts)
     listed, counted = numbers(spellings.column("spelling_count")), numbers(parts.column("spelling_count"))
@@ -95,8 +94,8 @@ def _merge_several(
 
 
 def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
-    """Group the listed spellings of the rows `parts`, sorted by `urn`, into a GROUPED row for each `urn`; only the
-    columns `spellings` and `spelling_count` are meaningful.
+    """Group the listed spellings of the rows `parts`, sorted by `urn`, into a GROUPED row for each `urn`; only
+    `spellings` and `spelling_count` are meaningful.
     """
     lists = parts.column("spellings")
     listed = lists.flatten()
@@ -121,7 +120,7 @@ def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
 
 def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
     """The problems of each class: the codes in any of its rows, as in `nss-grammar; nul-octet`; null if there are none.
-    `starts`: index of the first row of each class in the column.
+    `starts`: index of the first row of each class.
     """
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     known = coded.dictionary.to_pylist()
@@ -136,8 +135,8 @@ def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
 
 
 def _count_shared(sources: pa.Array, starts: Integers) -> int:
-    """Number of classes in which several rows have the same source. `sources`: the first source of each row, class by
-    class; `starts`: index of the first row of each class.
+    """Number of classes in which several rows have the same source. `starts`: index of the first row of each class in
+    `sources`.
     """
     coded = sources if pa.types.is_dictionary(sources.type) else sources.dictionary_encode()
     class_of_row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(sources)))

@@ -78,7 +78,7 @@ def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
 
 
 def _options_of(table: TableFile) -> dict[str, Any]:
-    """The metadata of a table, with the options that only a partial result has as further entries."""
+    """The metadata of a table, with the options that only a partial result has."""
     metadata = table.metadata()
     more: dict[str, Any] = metadata.pop(OF_PARTIAL, {})
     return metadata | more

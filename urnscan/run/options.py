@@ -251,9 +251,6 @@ def as_whole_number(name: str, value: Any) -> int:  # noqa: ANN401 (any value th
 
 
 def _as_bytes(name: str, value: object) -> object:
-    """The size in bytes that a text such as "2GB" means; a value that is not a str is unchanged. Raises ArgumentError
-    for a text that is not a size. `name`: name of the option, for the message.
-    """
     try:
         return bytes_of(value) if isinstance(value, str) else value
     except ValueError as error:

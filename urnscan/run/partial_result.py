@@ -89,8 +89,8 @@ class Sums:
 
 
 def _has_many_equal_keys(rows: pa.RecordBatch) -> bool:
-    """Whether many rows (SINGLE or PARTIAL) have equal keys, so that adding up saves at least a tenth, by a trial with
-    about a sixteenth of them. True for fewer than 4,096 rows, without a trial.
+    """Whether so many rows have equal keys that adding up saves about a tenth or more, by a trial with some of them.
+    True for few rows.
     """
     if rows.num_rows < _TRIED * _KEYS:
         return True

@@ -142,7 +142,6 @@ class Report:
         return report
 
     def _repr_html_(self) -> str:
-        """HTML for notebooks: the counts, then the failures and the notes."""
         names = "inputs byte_count occurrences left_out classes rejects trimmable".split()
         names += ["untrimmed", "joinable", "components_in_names", "longer_in_rfc8141", "cut_short", "seconds"]
         counts = html_fields((name.replace("_", " "), getattr(self, name)) for name in names)
@@ -236,8 +235,8 @@ def _classes(
     outputs: Outputs,
     on_rows: Callable[[int], object],
 ) -> Iterator[_Classes]:
-    """Yield all classes in batches, each after the outputs got its rows; nothing without a grouping in `results`.
-    `on_rows` gets the numbers of rows that were added up.
+    """Yield all classes in batches, each after the outputs got its rows. `on_rows` gets the numbers of rows that were
+    added up.
     """
     grouping = results.grouping
     if grouping is not None and outputs.frequencies is not None:
@@ -248,7 +247,7 @@ def _classes(
         syntax = get_syntax(options.syntax)
 
         def finish(rows: pa.RecordBatch) -> _Classes:
-            """Make the rows that the outputs need. A thread of the pool calls this."""
+            """A thread of the pool calls this."""
             number = int(np.count_nonzero(numbers(rows.column("sources"))))
             partial = None if outputs.partial is None else rows
             if outputs.classes is None:
@@ -270,8 +269,8 @@ def _classes(
 
 
 def _pieces(worker: Worker, shards: Shards | None, task: Task) -> Iterator[TaskResult]:
-    """Yield the pieces of the result of a task: Begun, then those that `shards` has kept from an earlier run, or else
-    new pieces of the worker.
+    """Yield the result of a task in pieces: Begun, then those that `shards` has kept from an earlier run, or else new
+    ones of the worker.
     """
     part_of = task.place if isinstance(task, FilePart) else None
     if shards is None:
@@ -307,9 +306,7 @@ class _Results:
         self._names_read: list[str] = []
 
     def add(self, piece: TaskResult) -> None:
-        """Add the next piece, in the order of the tasks: store it, give its rows to the sinks, and add its counts.
-        Raises FatalError, and the errors of sinks.
-        """
+        """Add the next piece, in the order of the tasks: store it, give its rows to the sinks, and add its counts."""
         if self._outputs.shards is not None:
             self._outputs.shards.add(piece)
         match piece:
@@ -336,9 +333,6 @@ class _Results:
                 self._lines += piece.lines
 
     def finish(self) -> None:
-        """Report what is pending (names of inputs, numbers of failures) after the last piece. Raises FatalError, and
-        the errors of outputs.
-        """
         self._finish_inputs()
         self._failures.finish()
 

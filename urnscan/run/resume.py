@@ -293,9 +293,7 @@ class Shards:
             self._files = None
 
     def _read(self) -> bool:
-        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows. If the
-        first line is damaged, all is removed.
-
+        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows.
         Returns whether that run has left shards, and was not short.
         """
         with (self._folder / _LINES).open("rb") as lines:
@@ -338,12 +336,10 @@ class Shards:
         self.drop()
 
     def _shard(self, start: int, size: int) -> _Shard:
-        """The JSON of the line that begins at `start` and has `size` bytes."""
         shard: _Shard = json.loads(_bytes(self._lines, start, size)[_CHECKSUM + _STAMP :])
         return shard
 
     def _bytes_of(self, stamps: Iterable[str]) -> int:
-        """Number of bytes of text in the shards of the earlier run with the given stamps."""
         counts = (Counts(*self._shard(*self._index[stamp])["counts"]) for stamp in stamps)
         return sum(count.byte_count for count in counts)
 
@@ -359,7 +355,7 @@ class Shards:
                 (self._folder / _LASTING).touch()
 
     def _keep(self, piece: ResultRows) -> Mapping[str, Any]:
-        """Write the rows of a piece; returns the entry of the piece for the line of JSON. Raises OSError."""
+        """Write the rows of a piece, and return its entry for the line of JSON."""
         rows = {}
         for table in _TABLES:
             batch = getattr(piece, table)

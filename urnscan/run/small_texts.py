@@ -168,7 +168,6 @@ class SmallTexts:
         return beginning
 
     def _add_input(self, origin: Origin) -> None:
-        """Add an input to `places` and `names`, unless the same input was the last to be added."""
         if not self.places or self.places[-1] != origin.place:
             self.places.append(origin.place)
             self.names.append(origin.name)

@@ -144,7 +144,7 @@ def _join_files(inputs: Sequence[Listed | Input]) -> Iterator[Listed | Input]:
 
 def _tasks_of_one(place: int, entry: Input, options: Options, sizes: Sizes) -> Iterator[Task]:
     """Yield the tasks of an input that is large, or of unknown size: its parts if it can be split, otherwise a single
-    task; or the error if it cannot be opened. `place`: number of the input, from 0.
+    task; or its error.
     """
     part = sizes.part_of(entry.size or 0)
     can_be_split = separators(options.recover) is not None
@@ -176,8 +176,8 @@ def run_inputs(inputs: Sequence[Argument], options: Options, outputs: Collection
 def _find_inputs(
     inputs: Sequence[Argument], options: Options, outputs: Collection[str]
 ) -> Iterator[Listed | Input | SourceError]:
-    """Yield the inputs, errors and notes of `run_inputs`, with the same arguments and FatalErrors; but many
-    neighbouring files of a folder are a single `Listed`.
+    """Yield the inputs, errors and notes of `run_inputs`; but many neighbouring files of a folder are a single
+    `Listed`.
     """
     output_places = frozenset(map(real_place, outputs))
     foreign = [place for place in output_places if Path(place).is_file() and not is_result(place)]

@@ -26,7 +26,7 @@ _PATIENCE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The end of the results of a task, or of all tasks, with the error that ended the results (None: no error)."""
+    """The end of the results of a task, or of all tasks, with the error that ended them."""
 
     error: BaseException | None = None
 
@@ -64,9 +64,6 @@ def in_order(
 
 
 def _until_end(items: queue.SimpleQueue[_Item | _End]) -> Iterator[_Item]:
-    """Yield the items of the queue before the end, waiting for each. Raises the error of the end, if the end has an
-    error.
-    """
     while not isinstance(item := items.get(), _End):
         yield item
     if item.error is not None:
@@ -102,13 +99,13 @@ class _Crew(Generic[Task, Result]):
         self._room = threading.Condition()
 
     def take(self, result: Result) -> None:
-        """Count a result as yielded, which makes room for others. Called by the thread that takes results."""
+        """Count a result as yielded, which makes room for others."""
         with self._room:
             self._waiting -= self._bytes_of(result)
             self._room.notify_all()
 
     def work(self) -> None:
-        """Process tasks until there are no more, or until stopped. Runs in each thread."""
+        """Runs in each thread."""
         try:
             worker = self._new_worker()
             while not self.stopped.is_set():
@@ -136,7 +133,6 @@ class _Crew(Generic[Task, Result]):
             results.put(_End(error))
 
     def _put(self, results: queue.SimpleQueue[Result | _End], result: Result) -> None:
-        """Add a result to the waiting results, as soon as there is room. Drops it if the threads are stopped meanwhile."""
         byte_count = self._bytes_of(result)
         with self._room:
             while results.qsize() >= _RESULTS and self._waiting + byte_count > _WAITING:

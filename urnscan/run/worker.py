@@ -107,8 +107,8 @@ class Worker:
                     place += 1
 
     def _small_files(self, place: int, files: Listed) -> Iterator[TaskResult]:
-        """Scan small files, many files of plain text at once; the last texts wait for `_scan_small`. `place` is the
-        number of the first file among the inputs.
+        """Scan small files, many of plain text at once; the last texts wait for `_scan_small`. `place`: number of the
+        first file.
         """
         small, names = self._small, files.names
         at, most = 0, len(files)
@@ -144,8 +144,8 @@ class Worker:
         return len(read.lengths)
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
-        """Scan all texts of an input (number `place`); small ones wait for `_scan_small`. Failures are yielded.
-        `extents` are the byte ranges of this input and of the next inputs; only those of this input are taken.
+        """Scan all texts of an input; small ones wait for `_scan_small`. Failures are yielded. `extents`: byte ranges
+        of this input and the next ones; only those of this input are taken.
         """
         before, has_failed = self._bytes, False
         try:
@@ -163,9 +163,7 @@ class Worker:
     def _document(
         self, document: Document | Texts | Values | SourceError, place: int, source: Input
     ) -> Iterator[TaskResult]:
-        """Scan a text of an input (number `place`), several texts of members, or a column of values. Small texts wait
-        for `_scan_small`. Raises LimitError.
-        """
+        """Scan a text of an input, several texts of members, or a column of values. Small texts wait for `_scan_small`."""
         origin = Origin(place, source.name)
         match document:
             case SourceError():
@@ -185,7 +183,7 @@ class Worker:
                 yield from self._text(reader, Origin(place, source.name, member, capture), scanner)
 
     def _texts(self, texts: Texts, origin: Origin) -> Iterator[TaskResult]:
-        """Scan small texts of an archive, at once or with the next `_scan_small`. Raises LimitError."""
+        """Scan small texts of an archive, at once or with the next `_scan_small`."""
         if not self._small.has_room(texts):
             yield from self._scan_small()
         yield from self._make_room(self._scanner)
@@ -198,7 +196,7 @@ class Worker:
 
     def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
         """Scan a text. A small text is only added to the small texts: its results come with a later text, or with
-        `_scan_small`, which must follow the last text. Raises LimitError.
+        `_scan_small`, which must follow the last text.
         """
         small = self._small
         yield from self._make_room(scanner)
@@ -216,9 +214,7 @@ class Worker:
 
     @functools.cached_property
     def _of_lines(self) -> _Scanner:
-        """The scanner of texts that a program has broken into lines, as in mail. The scanner joins names that line ends
-        split.
-        """
+        """The scanner of texts that a program has broken into lines, as in mail; it joins names that line ends split."""
         recover = {*self._options.recover, "wraps"}
         return self._scanner if recover == {*self._options.recover} else make_scanner(self._scanner.grammar, recover)
 
@@ -226,7 +222,7 @@ class Worker:
         return sum(scanner.left_out for scanner in {self._scanner, vars(self).get("_of_lines", self._scanner)})
 
     def _stream(self, read: _ReadInto, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan a text separately, block by block; after damage, the rest, too. Raises LimitError."""
+        """Scan a text separately, block by block; after damage, the rest, too."""
         base = lines = 0
         is_whole = False
         text = Declaring(read, origin.capture)
@@ -248,13 +244,12 @@ class Worker:
             lines += scanner.lines
 
     def _make_room(self, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan the small texts if the buffer is full, or if the next text needs a `scanner` other than theirs."""
         if self._small.is_full or self._of_small is not scanner:
             yield from self._scan_small()
             self._of_small = scanner
 
     def _scan_small(self) -> Iterator[TaskResult]:
-        """Scan the small texts as a single text, yield rows with places in each text, and empty the buffer."""
+        """Scan the small texts as a single text, and empty the buffer."""
         small = self._small
         if small.starts:
             starts, ends = np.array(small.starts), np.array(small.ends)
@@ -331,7 +326,7 @@ class Worker:
         members: pa.StringArray | None = None,
     ) -> ResultRows:
         """The rows of matches or rejects in a single input; `start` and `line` are their places in the text, `members`
-        the member of each row, if `origin` has no member.
+        the member of each row, if `origin` has none.
         """
         first = np.zeros(len(batch), np.int32)
         captures: Sequence[pa.Array] | None = None
@@ -344,9 +339,8 @@ class Worker:
     def _label_columns(
         self, label_of: Callable[[int], Label], numbers_of_labels: npt.NDArray[np.int32], has_captures: bool
     ) -> tuple[pa.StringArray, list[pa.Array] | None]:
-        """The column of members, and the columns of captures, or None if there are none or the run does not write them.
-
-        `numbers_of_labels` has the number of the label of each match, for `label_of`.
+        """The column of members, and the columns of captures, or None if they are not needed. `numbers_of_labels` has
+        the number of the label of each match, for `label_of`.
         """
         distinct, index = np.unique(numbers_of_labels, return_inverse=True)
         rows = number_array(index.astype(np.int32))
