@@ -47,7 +47,9 @@ class _Finder:
         self._store = patiently(self._name, url, lambda: open_store(url))
 
     def find(self, *, is_pattern: bool) -> Iterator[Input | SourceError]:
-        """Yield the inputs of the URL, and errors. With `is_pattern`, a URL that does not exist is read as a pattern."""
+        """Yield the inputs of the URL, and errors. With `is_pattern`, a URL that does not exist is read as a pattern.
+        May be called once.
+        """
         url = self._url
         entry = patiently(self._name, url, lambda: self._store.find(self._store.path_of(url.path)))
         top, parts = url.pattern

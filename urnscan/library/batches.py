@@ -172,9 +172,7 @@ def _batches(batches: Iterable[Any], names: Names) -> Iterator[pa.RecordBatch]:
 
 
 def _of_pandas(frame: pd.DataFrame, names: Names) -> pa.Table:
-    """The named columns of a pandas frame; the first is the column to scan. Other columns are not read, because Arrow
-    may not know their types.
-    """
+    """The named columns of a pandas frame; the others are not read, because Arrow may not know their types."""
     columns = [str(name) for name in frame.columns]
     arrays: dict[str, pa.ChunkedArray] = {}
     for index in indices_of(columns, names):

@@ -213,8 +213,8 @@ def _for_distinct(values: Values, function: Callable[[pa.Array], pa.Array]) -> p
 
 
 def _whole(texts: pa.Array, options: Options, level: Level) -> tuple[_Rows, pa.StringArray]:
-    """Indices, ascending, of the texts that are a whole URN, and the canonical forms of these. `texts` has the type
-    large binary, without null.
+    """Indices of the texts that are a whole URN, and their canonical forms. `texts` has the type large binary, without
+    null.
     """
     lengths = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1])
     longest = min(max(1, int(lengths.max(initial=0))), LONGEST)

@@ -127,9 +127,7 @@ def _use_all() -> None:
 
 @contextlib.contextmanager
 def _second_process() -> Iterator[Callable[[], object]]:
-    """Context in which a second process calls `use_half`; yields a function that waits for its end. There is no second
-    process with only one core, or if compiled code cannot be saved or exists already.
-    """
+    """Context in which a second process, if that is useful, calls `use_half`; yields a function that waits for its end."""
     process = None
     if Options().jobs > 1 and object_code.cache_folder() is not None and not object_code.count():
         with contextlib.suppress(OSError):

@@ -62,9 +62,7 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """End of an error message about a name that is not in a scan: its form at the level `namespace`. Empty if that is
-    the name, or if the scan had this level.
-    """
+    """End of an error message about a name that is not in a scan: its form at the level `namespace`, if another."""
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
         return ""
@@ -186,9 +184,7 @@ def read_context(scanned: Scanned, urn: str | URN, width: int, limit: int | None
 
 
 class _SecondReading:
-    """A second reading of the inputs of a scan, for the text around wanted occurrences: `read` moves them from
-    `pending` to `lines`.
-    """
+    """Finds the text around wanted occurrences in a second reading: `read` moves them from `pending` to `lines`."""
 
     def __init__(self, options: Options, width: int) -> None:
         self.pending: dict[str, _Members] = defaultdict(lambda: defaultdict(list))
@@ -229,7 +225,7 @@ class _SecondReading:
         )
 
     def _wanted_inputs(self, arguments: Sequence[Argument]) -> Iterator[Input | SourceError]:
-        """Yield the inputs with occurrences in `pending`, until this is empty; an error for one that cannot be read."""
+        """Yield the inputs with occurrences in `pending`; an error for one that cannot be read."""
         # The arguments are searched for inputs again, because some inputs cannot be opened by their name alone.
         for source in find_listed(arguments, self._options.selection) if self.pending else ():
             if isinstance(source, Listed):
@@ -240,8 +236,8 @@ class _SecondReading:
                 return
 
     def _read_input(self, source: Input, members: _Members, on_bytes: Callable[[int], object]) -> None:
-        """Move the wanted occurrences that are found in an input from `members` to `lines`; the others stay. `on_bytes`
-        is called with numbers of bytes that were read, and at the end with that of the unread rest.
+        """Move the wanted occurrences that are found in an input from `members` to `lines`. `on_bytes` is called with
+        numbers of bytes that were read, and at the end with that of the unread rest.
         """
         remaining = source.size or 0
 
@@ -263,8 +259,8 @@ class _SecondReading:
 
     def _read_text(self, text: Text, wanted: Sequence[tuple[int, Wanted]]) -> list[tuple[int, Wanted]]:
         """Add the wanted occurrences (with their numbers in the scan) that are found in a text to `lines`, and return
-        the others. Members of an archive may have the same name: if several occurrences have the same start, the first
-        is found in this text, and the rest are searched in the next.
+        the others. Of several occurrences with the same start, the first is found in this text, and the rest in later
+        members with the same name.
         """
         missing = []
         for number, match in sorted(wanted, key=lambda item: (item[1].start, item[0])):

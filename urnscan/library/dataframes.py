@@ -109,8 +109,8 @@ def _is(value: object, library: str, kind: str) -> bool:
 
 
 def _reported(texts: Iterable[pa.RecordBatch], shown: Progress) -> Iterator[pa.RecordBatch]:
-    """Yield the rows in smaller batches. The bytes of the texts (first column) of a batch are reported when the next
-    one is requested, because then it is scanned.
+    """Yield the rows in smaller batches. The bytes of the first column of a batch are reported when the next one is
+    requested, because it is scanned by then.
     """
     for batch in texts:
         for first in range(0, batch.num_rows, _ROWS):

@@ -113,9 +113,7 @@ class FaultSearch:
             self._add(self._of_rejects, whole, row["reason"], row["message"])
 
     def _about_nid(self, nid: str) -> str | None:
-        """What `about_nid` of the caller returns for a NID in lower case; None, no fault, if it is registered or has a
-        custom rule.
-        """
+        """None, no fault, for a NID (in lower case) that is registered or has a custom rule."""
         return None if nid in self._rulebook.nids else self._about(nid)
 
     def _add(self, passages: Passages, row: Mapping[str, Any], code: str, message: str) -> None:

@@ -130,8 +130,8 @@ class Text:
         )
 
     def _after(self, data: bytes) -> tuple[int, int]:
-        """The number of the line in which the text continues after `data`, its next bytes, and the number of characters
-        of that line up to there.
+        """The number of the line in which the text continues after `data`, and the number of characters of that line up
+        to there.
         """
         lines = data.count(b"\n")
         last = np.frombuffer(data, np.uint8)[data.rfind(b"\n") + 1 :]
@@ -161,7 +161,6 @@ def texts_of(
 
 
 def _open_value(values: pa.Array, number: int) -> _ReadInto:
-    """A function that reads a value of a column, like `readinto` of files; a null is empty."""
     value = values.slice(number, 1)
     if pa.types.is_dictionary(value.type):
         value = value.dictionary.slice(value.indices[0].as_py(), 1)
@@ -233,8 +232,8 @@ class Passages:
             self._texts = texts_of(source, self._options)
 
     def _find_input(self, name: str) -> Input | SourceError | None:
-        """The next input with this name, or an error about it; None if there is none. If none follows, the search
-        starts again at the first input, because the order may have changed.
+        """The next input with this name, or an error about it; None if there is none. The order of the inputs may have
+        changed, so the search starts again at the first one.
         """
         for _ in range(2):
             for source in self._inputs:
@@ -244,8 +243,8 @@ class Passages:
         return None
 
     def _go_to(self, member: str | None) -> bool:
-        """Make the next text of this member in the open input the current text. False if there is none, or if the input
-        cannot be read further.
+        """Make the next text of this member the current text. False if there is none, or if the input cannot be read
+        further.
         """
         try:
             for name, open_text in self._texts:

@@ -340,7 +340,7 @@ def scan(
 
 
 def _arguments(paths: tuple[str, ...], cdx: str | None, options: Options) -> tuple[Argument, ...]:
-    """The inputs of a scan: the paths or, with `cdx` (path of an index of web archives), the index, which is read now."""
+    """The paths or, with `cdx` (path of an index of web archives), the index, which is read now."""
     if cdx is None:
         return paths
     if len(paths) != 1 or paths == ("-",):

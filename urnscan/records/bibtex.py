@@ -200,8 +200,8 @@ class BibtexRecords(RecordReader):
 
 
 def _take_to(buffer: Buffer, pattern: re.Pattern[bytes]) -> re.Match[bytes] | None:
-    """Take the bytes before the next match of `pattern` (at most 512 bytes long) from the buffer, and return the match;
-    its positions are indices in `buffer.data`. Without a match, take all bytes, and return None.
+    """Take the bytes before the next match of `pattern` (at most 512 bytes long), and return the match; its positions
+    are indices in `buffer.data`. Without a match, take all bytes.
     """
     while (match := buffer.search(pattern, longest=_LONGEST_BEGINNING)) is None:
         if len(buffer.data) - buffer.at <= LONGEST:
@@ -261,7 +261,7 @@ def _without_deep_braces(entry: bytes) -> bytes:
 
 def _value(data: bytes) -> str:
     r"""The text of a value (`{…}`, `"…"`, a word, or several of these with `#` between them), without delimiters,
-    braces and the escapes of URLs (`\_`). Empty if one of several pieces is a macro (`"a" # jan`).
+    braces and the escapes of URLs (`\_`). Empty if one of several pieces is a macro.
     """
     parts: list[tuple[bytes, bytes]] = _PART.findall(data)
     if len(parts) > 1 and any(bare and not bare.isdigit() for _, bare in parts):

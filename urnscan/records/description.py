@@ -233,7 +233,6 @@ def axes() -> Mapping[str, str]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _meanings(words: Sequence[tuple[str, str]], text: str) -> str:
-    """The meanings of the patterns in `words` (pattern, meaning) that match in `text`."""
     return " ".join(meaning for pattern, meaning in words if re.search(pattern, text))
 
 

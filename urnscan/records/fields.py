@@ -169,9 +169,7 @@ def of_value(
 
 
 def _is_part(row: OwnField, kinds: Mapping[str, str]) -> bool:
-    """Whether the identifier belongs to a host of the record: the record has all fields in `row.unless_all`, and those
-    in `row.but_same` do not have the same text. `kinds`: name -> value of the fields.
-    """
+    """Whether the identifier belongs to a host of the record. `kinds`: name -> value of the fields."""
     values = {re.sub(r"[\W_]+", "", kinds.get(name, "")) for name in row.but_same.split()}
     return kinds.keys() >= set(row.unless_all.split()) and (len(values) != 1 or values == {""})
 

@@ -84,8 +84,8 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
 
 
 def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
-    """The code of each ASCII value of a kind other than ISBN: _URN if it contains a URN, _NOTHING if it has none,
-    _ALONE if Python has to read it. `kind` is a result of `kind_of`.
+    """The code of each value of a kind other than ISBN: _URN if it contains a URN, _NOTHING if it has none, _ALONE if
+    Python has to read it. The values must be ASCII.
     """
     has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
     has_nothing = np.full(len(values), kind == OTHER)
@@ -123,8 +123,8 @@ def _highest_code(tail: str) -> int:
 
 @compiled
 def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes, ends: Offsets) -> None:
-    """Write the digits of the ISBN of each value to its 22 bytes of `out`, after `urn:isbn:`; _URN, _NOTHING or _ALONE
-    (not read) to `codes`; and the index after the ISBN in `data` to `ends`.
+    """Write the digits of the ISBN of each value to its 22 bytes of `out`, its code (_URN, _NOTHING, _ALONE) to
+    `codes`, and the index after it in `data` to `ends`.
     """
     for row in range(len(codes)):
         end = ends[row] = _end_of_isbn(data, offsets[row], offsets[row + 1])
@@ -133,8 +133,8 @@ def _write_isbns(data: ByteArray, offsets: Offsets, out: ByteArray, codes: Codes
 
 @inner
 def _end_of_isbn(data: ByteArray, start: int, end: int) -> int:
-    """Index after the digits, X and hyphens at the start of the text `data[start:end]`; `end` if the characters after
-    them may belong to the number, or are too many.
+    """Index after the digits, X and hyphens at the start of `data[start:end]`; `end` if what follows may belong to the
+    number, or is too long.
     """
     at = start
     while at < end and (data[at] == _HYPHEN or _is_digit_of_isbn(data[at])):

@@ -178,8 +178,8 @@ def wrong_number(own: Own) -> str | None:
 
 
 def _kind_and_text(own: Own) -> tuple[str, str]:
-    """The kind of an identifier, by its scheme or else by its text (`OTHER` if neither shows one), and the text with
-    plain instead of typographic hyphens, spaces and digits.
+    """The kind of an identifier, by its scheme or else by its text (`OTHER`: it has no URN), and the text with plain
+    instead of typographic characters.
     """
     kind = kind_of(own.scheme)
     plain = (own.text if own.text.isascii() else own.text.translate(TYPESET)).strip()
@@ -242,7 +242,7 @@ def _digits(number: str) -> str:
 
 def _qualifiers(match: regex.Match[str], group: str) -> list[str]:
     """The qualifiers of the number in the group `group`: words in brackets before and after it, and the words after
-    these. Each is cut to 200 characters.
+    these.
     """
     text, (start, end) = match.string, match.span(group)
     if match.end("lead") == start and end == len(text):
@@ -266,8 +266,8 @@ def counts_out(qualifier: str, nid: str) -> bool:
 
 
 def _urn_of_isbn(number: str) -> str | None:
-    """The URN of an ISBN without hyphens, or of the ISSN in a bar code; None if the number is neither, its check digit
-    is wrong, or it only fills a field (9999999999). Faster than `namespaces.isbn.to_urn`.
+    """The URN of an ISBN without hyphens, or of the ISSN in a bar code; None for other and wrong numbers, and one that
+    only fills a field (9999999999). Faster than `namespaces.isbn.to_urn`.
     """
     if len(number) == 13 and (serial := issn.of_bar_code(number)):
         return _urn_of_issn(serial) if number[12:] != "X" and is_right(number.encode(), 0, 13) else None
@@ -299,7 +299,7 @@ def _others(nid: str, text: str) -> Iterator[str]:
 
 
 def _urn_by(to_urn: Callable[[str], str], identifier: str) -> tuple[str, ...]:
-    """Empty for an invalid identifier, or a UUID of only 0 or only F."""
+    """The URN in a tuple, which is empty for an invalid identifier, or a UUID of only 0 or only F."""
     try:
         urn = to_urn(identifier)
     except ValueError:

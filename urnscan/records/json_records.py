@@ -56,7 +56,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 def _has_layout(head: bytes, name: str, *, lines: bool) -> bool | None:
     """Whether a dump is JSON Lines (`lines` is True), or JSON in another layout (False), by its first bytes and its
-    file name (in lower case). None: more bytes are needed.
+    file name (in lower case). None: undecided.
     """
     try:
         in_lines = are_lines(head, name, find_array)
@@ -254,7 +254,7 @@ def _is_of_record(name: str) -> bool:
 
 def _sole_array(text: str, at: int) -> int:
     """Index in `text` of the opening bracket of the array of records in the object at index `at`, or in an object
-    inside it; 0 if there is none, or if members other than numbers and strings are before it.
+    inside it; 0 if there is none near the start.
     """
     names: list[str] = []
     while text[at : at + 1] == "{":

@@ -120,8 +120,8 @@ class _Row:
         self._unless = f"(?is)^(?:{re2_of(row.unless).pattern})" if row.unless else ""
 
     def groups(self, texts: pa.StringArray) -> tuple[Flags, pa.StructArray]:
-        """Whether each value fits the spelling, and the groups of its pattern; null for a value that does not match.
-        Python must check values that are longer than `re2.longest`.
+        """Whether each value fits the spelling, and the groups of its pattern. Python must check values that are longer
+        than `re2.longest`.
         """
         groups = pc.extract_regex(texts, self._pattern)
         fits = flags_of(groups.is_valid())
@@ -187,9 +187,6 @@ class SpellingColumns:
         return index[order], pa.concat_arrays([keys for _, keys in parts]).take(number_array(order))
 
     def _one_by_one(self, texts: pa.StringArray, rows: Integers) -> tuple[Integers, pa.StringArray]:
-        """The keys in the values at the indices `rows`, read by Python: the index of the value of each key, and the
-        keys.
-        """
         values = zip(rows.tolist(), texts.take(number_array(rows)).to_pylist(), strict=True)
         pairs = [(row, key) for row, text in values for key in self._spellings.read(text)]
         return np.array([row for row, _ in pairs], np.int64), text_array([key for _, key in pairs])
@@ -233,9 +230,8 @@ class KeyColumns:
     def _of_names(
         self, names: pa.StringArray, institutions: pa.StringArray, agencies: pa.StringArray
     ) -> Iterator[Texts]:
-        """Yield the keys of record IDs (MARC 001, may be null): of each with the institution of its record or, without
-        one, with the agency; also a key of the dump (`local:1:1234`), if `local` keys are read and there is no
-        institution.
+        """Yield the keys of record IDs (MARC 001, may be null), with the institution of the record or, without one, the
+        agency; also keys of the dump (`local:1:1234`), if these are read.
         """
         columns = (names, institutions, agencies)
         has_name, has_institution, has_agency = (flags_of(column.is_valid()) for column in columns)
@@ -250,9 +246,7 @@ class KeyColumns:
             yield _last(row, local)
 
     def _in(self, texts: pa.StringArray, row: Integers, scheme: str) -> Texts:
-        """The keys in `texts[row]`, by the spellings of a scheme; none if keys of the scheme are not read. `texts` has
-        a value, perhaps null, for each record.
-        """
+        """The keys in `texts[row]`, by the spellings of a scheme; none if keys of the scheme are not read."""
         spellings = self._reader.of_scheme(scheme)
         if spellings is None:
             return _last(row[:0], texts[:0])
@@ -266,9 +260,7 @@ def _last(row: Integers, keys: pa.StringArray) -> Texts:
 
 
 def _first(own: Texts, count: int) -> pa.StringArray:
-    """The first text that is not empty, for each of `count` records; null for a record without text. `own` is sorted by
-    record, then by order.
-    """
+    """The first text that is not empty, for each of `count` records, or null. `own` is sorted by record, then by order."""
     filled = np.flatnonzero(flags_of(pc.not_equal(own.texts, "")))
     records, index = np.unique(own.record[filled], return_index=True)
     at = np.full(count, -1)

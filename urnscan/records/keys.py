@@ -244,7 +244,6 @@ def _arxiv(name: str) -> str:
 
 @functools.cache
 def _tracking() -> tuple[frozenset[str], tuple[str, ...]]:
-    """Query parameters that only track readers: exact names, and prefixes."""
     names = read_data("keys.toml")["tracking"]["names"].split()
     prefixes = tuple(name.removesuffix("*") for name in names if name.endswith("*"))
     return frozenset(name for name in names if not name.endswith("*")), prefixes

@@ -170,17 +170,15 @@ def _fields_match(data: bytes, base: int) -> bool:
 
 
 def _places(data: bytes, base: int) -> list[tuple[int, int]]:
-    """Start and end of each field, as the directory says; the end is the index of the field terminator. `base`: index
-    after the directory.
+    """Start and end of each field, as the directory says, without the field terminator. `base`: index after the
+    directory.
     """
     entries = _ENTRY.iter_unpack(data[24 : base - 1])
     return [(base + int(start), base + int(start) + int(length) - 1) for _, length, start in entries]
 
 
 def _fields(data: bytes, base: int) -> tuple[Sequence[bytes], Sequence[bytes]]:
-    """The tags and the fields of a record without a fault, in the order of the directory. `base`: index after the
-    directory.
-    """
+    """The tags and the fields of a record without a fault. `base`: index after the directory."""
     tags, _, places = zip(*_ENTRY.iter_unpack(data[24 : base - 1]), strict=True)
     in_order = data[base:-1].split(b"\x1e")[:-1] if _fields_match(data, base) else []
     if in_order and list(places) == sorted(places):
@@ -237,8 +235,8 @@ def _fault(data: bytes) -> str | None:
 
 
 def _unaccounted(data: bytes, base: int) -> str | None:
-    """The fault of a record with an entry for each field, if the lengths of fields and entries differ by more than a
-    conversion of characters explains. `base`: index after the directory.
+    """The fault of a record with an entry for each field, if their lengths differ by more than a conversion of
+    characters explains. `base`: index after the directory.
     """
     places = _places(data, base)
     fields = data[base:-1].split(b"\x1e")

@@ -78,8 +78,8 @@ def _encoding(data: bytes) -> str:
 
 
 def _place(tags: Sequence[str], tag: str) -> int:
-    """Index at which a new field with the tag `tag` is inserted: after the last with the same tag, or else before the
-    first with a greater tag, or at the end.
+    """Index for a new field: after the last with the same tag, or else before the first with a greater tag, or at the
+    end.
     """
     same = [at for at, other in enumerate(tags) if other == tag]
     return same[-1] + 1 if same else next((at for at, other in enumerate(tags) if other > tag), len(tags))
@@ -89,8 +89,8 @@ def _place(tags: Sequence[str], tag: str) -> int:
 
 
 def _iso_entries(data: bytes) -> list[tuple[str, bytes]]:
-    """Pairs of tag and field of a record, in the order of the directory. Raises NotChangedError for an unusual leader,
-    and if the directory does not account for all bytes.
+    """Pairs of tag and field of a record, in the order of the directory. Raises NotChangedError for an unusual leader
+    or directory.
     """
     base = data.find(b"\x1e") + 1
     head = data[:24]
@@ -161,7 +161,7 @@ class _DataField(NamedTuple):
 
 
 def _datafields(data: bytes) -> list[_DataField]:
-    """The data fields of a record of MARCXML. Raises NotChangedError if there are none, or if one cannot be read."""
+    """The data fields of a record of MARCXML. Raises NotChangedError if there are none."""
     fields, at = [], 0
     while start := _STARTS.search(data, at):
         end = _ENDS.get(start[0], b"</%bdatafield" % (start[1] or b""))
@@ -197,9 +197,7 @@ def _xml_fields(data: bytes) -> Iterator[Field]:
 
 
 def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
-    """The record with fields inserted, each with the prefix and the white space of a neighbour. Raises NotChangedError
-    if a field cannot be written in XML, or the record cannot be read.
-    """
+    """The record with fields inserted, each with the prefix and the white space of a neighbour. Raises NotChangedError."""
     for field in fields:
         if field.encoding == _OTHER or _NOT_IN_XML.search(field.data):
             raise NotChangedError(f"field {field.tag} has characters that XML cannot hold, or is not in UTF-8")

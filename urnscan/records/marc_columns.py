@@ -134,8 +134,8 @@ class MarcColumns:
     def _others(
         self, fields: Fields, families: npt.NDArray[np.int16], numbers: Integers, records: Integers
     ) -> Iterator[tuple[int, int, Own]]:
-        """Yield (record, order, identifier) from the fields with the indices `numbers`, which Python reads. `families`:
-        0 (MARC 21) or 1 (UNIMARC) for each record; `records`: number of the record of each field.
+        """Yield (record, order, identifier) from the fields with the indices `numbers`. `families`: 0 (MARC 21) or 1
+        (UNIMARC) for each record; `records`: number of the record of each field.
         """
         family = np.repeat(families, np.diff(fields.ends, prepend=0))
         columns = (
@@ -221,7 +221,7 @@ def _cut(data: ByteArray, places: Offsets) -> pa.StringArray:
 
 
 def _identifiers(data: ByteArray, places: Offsets) -> pa.StringArray:
-    """IDs of records: the control numbers at `places` (start and end in `data`, ASCII white space is already removed);
+    """IDs of records: the control numbers at `places` (start and end in `data`, without ASCII white space around them);
     null if empty.
     """
     names = _cut(data, places)
@@ -248,8 +248,8 @@ def _with_qualifiers(
 def _by_scheme(
     row: OwnField, schemes: pa.StringArray, has_scheme: npt.NDArray[np.bool_]
 ) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """The schemes (kinds of identifiers) of the values of a row, each with the indices of its values. Where
-    `has_scheme` is false, the scheme is that of the row.
+    """The schemes of the values of a row, each with the indices of its values. Where `has_scheme` is false, the scheme
+    is that of the row.
     """
     if not has_scheme.all():
         yield row.scheme, np.flatnonzero(~has_scheme)

@@ -138,7 +138,7 @@ class AlephRecords(MarcLineRecords):
 
     def _end(self, buffer: Buffer, _layout: Layout) -> tuple[int, bool]:
         """Distance in bytes from the record at the start of the buffer to the next (another number, or a second FMT or
-        LDR), and True; 0 and False if none follows. Takes no bytes.
+        LDR), and True; 0 and False if none follows.
         """
         number = buffer.data[buffer.at : buffer.at + 10]
         seen = set()

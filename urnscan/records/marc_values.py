@@ -168,9 +168,7 @@ def _write(data: ByteArray, start: int, end: int, out: ByteArray, at: int) -> in
 
 @inner
 def _write_number(number: int, digits: int, out: ByteArray, at: int) -> int:
-    """Write a number in at least `digits` digits, and a field terminator, to `out` at index `at`. Returns the index
-    after them.
-    """
+    """Write a number in at least `digits` digits, and a field terminator, to `out`. Returns the index after them."""
     size = 10**digits
     while number >= size:
         size *= 10
@@ -200,8 +198,8 @@ def _trim(data: ByteArray, start: int, end: int, places: Offsets, row: int, colu
 
 @inner
 def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offsets, row: int, column: int) -> bool:
-    """Like `_trim`, for the first value with the code `code` that is not empty in the field `data[start:end]`; if there
-    is none, or `code` is NONE, writes NONE twice, and returns True.
+    """Like `_trim`, for the first value with the code `code` that is not empty; without one, writes NONE twice, and
+    returns True.
     """
     places[row, column] = places[row, column + 1] = NONE
     if code == NONE:
@@ -214,8 +212,8 @@ def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offset
 
 @inner
 def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offsets, row: int) -> None:
-    """Write start and end of the neighbouring subfields with the code `code` from index `at` on to the columns 6 and 7
-    of row `row`; NONE twice if there are none.
+    """Write start and end of the subfields with the code `code` at index `at` to the columns 6 and 7; NONE twice if
+    there are none.
     """
     start = at
     while at + 1 < end and data[at + 1] == code:

@@ -101,7 +101,7 @@ class Words(NamedTuple):
 
 @inner
 def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
-    """Index after the word with the number `word`, which must begin at index `at`; _NOT_THERE if it does not."""
+    """Index after the word with the number `word` at index `at`; _NOT_THERE if it is not there."""
     # Words have a `<` only at their start, so the loop ends at the next `<` at the latest.
     for place in range(words.limits[word], words.limits[word + 1]):
         byte, wanted = data[at], words.data[place]
@@ -114,7 +114,7 @@ def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
 @inner
 def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tuple[int, int]:
     """The number of the first word from `first` to `last - 1` that is at index `at`, and the index after it; `last` and
-    _NOT_THERE if there is none.
+    _NOT_THERE without one.
     """
     for word in range(first, last):
         behind = _behind(data, at, words, word)
@@ -149,8 +149,7 @@ def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tupl
 @inlined
 def _text(data: ByteArray, at: int, words: Words, out: ByteArray, to: int) -> tuple[int, int]:
     """Write the text from index `at` up to the next `<` to `out`, from index `to` on, with characters instead of
-    references. Returns the indices after it in `data` (_NOT_THERE for unknown references, or bytes that XML does not
-    allow) and in `out`.
+    references. Returns the indices after it in `data` (_NOT_THERE for an unusual text) and in `out`.
     """
     while data[at] != _LESS:
         byte = data[at]
@@ -194,9 +193,9 @@ def _tag(data: ByteArray, place: int, word: int) -> int:
 def _fields(
     data: ByteArray, at: int, words: Words, fields: Fields, record: int, row: int, to: int
 ) -> tuple[int, int, int, int]:
-    """Write the leader and the fields of the record after whose start tag `at` is to `fields`, from the row `row` and
-    the byte `to` on. Returns the index after the record (_NOT_THERE if it is unusual), the number of its fields, and
-    the next free `row` and `to`.
+    """Write the leader and the fields of the record after whose start tag `at` is to `fields`, from row `row` and byte
+    `to` on. Returns the index after it (_NOT_THERE: unusual), the number of its fields, and the next free `row` and
+    `to`.
     """
     out = fields.data
     tag, first, total = _WRONG, to, 0
@@ -281,8 +280,8 @@ def fields_of(run: Run, declarations: bytes) -> Fields:
 
 
 def _usual_start(data: bytes, declarations: bytes) -> tuple[bytes, bytes] | None:
-    """The start tag of a record, and its prefix (`marc:`, or empty); None for a tag in an unusual form. `declarations`:
-    the namespaces around it, as attributes.
+    """The start tag of a record, and its prefix (`marc:`, or empty); None for an unusual tag. `declarations`: the
+    namespaces around it, as attributes.
     """
     start = _START_TAG.match(data)
     if not start or any(mark in start[0] for mark in _UNUSUAL):

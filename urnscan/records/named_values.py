@@ -105,8 +105,8 @@ def statements(pairs: Pairs, fields: description.Table) -> Iterator[description.
 
 
 def _members(pairs: Pairs) -> Iterator[tuple[str, object, Callable[[str, str], bool]]]:
-    """For each member of a record: its name, its value, and `_has_member` for the members of the same object. The
-    members of an envelope (an object around the record, such as `attributes`) come before it.
+    """For each member of a record: its name, its value, and `_has_member` for its object. The members of an envelope
+    (an object around the record, such as `attributes`) come before it.
     """
     members = list(pairs)
     has_member = functools.partial(_has_member, members, {})
@@ -119,8 +119,8 @@ def _members(pairs: Pairs) -> Iterator[tuple[str, object, Callable[[str, str], b
 
 
 def _strings(value: object) -> Iterator[str]:
-    """The strings in a value, in order. Of an object with members of `_TEXTS`, only their strings count: of `{"lang":
-    "de", "value": "Tinte"}` only `Tinte`.
+    """The strings in a value, in order. Of an object with members of `_TEXTS`, only theirs: of `{"lang": "de", "value":
+    "Tinte"}` only `Tinte`.
     """
     values = [value]
     while values:
@@ -193,8 +193,8 @@ def _has_member(
 
 
 def _identifiers(value: object, field: OwnField) -> Iterator[Own]:
-    """Identifiers in the value of a field, by its row: in a string, in an object of identifier and kind (`{"type":
-    "doi", "value": "10.5555/a"}`), or in an object whose names are kinds (`{"doi": "10.5555/a"}`).
+    """Identifiers in a string, in an object of identifier and kind (`{"type": "doi", "value": "10.5555/a"}`), or in an
+    object whose names are kinds (`{"doi": "10.5555/a"}`).
     """
     if isinstance(value, str):
         if value and not value.isspace():

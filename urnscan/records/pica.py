@@ -47,9 +47,7 @@ _CUT_OFF = "it is truncated"
 
 
 def _begins_with(field: re.Pattern[bytes], head: bytes, _name: str) -> bool | None:
-    """Whether the first record of a dump begins with the pattern `field`. None: undecided, because too few bytes of the
-    record are in `head`.
-    """
+    """Whether the first record of a dump begins with the pattern `field`; None: undecided."""
     if MARK.startswith(head):
         return None
     text = head

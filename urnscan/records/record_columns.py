@@ -77,9 +77,7 @@ def bytes_of_each(items: Sequence[Cut | Run]) -> list[bytes]:
 
 
 def _fields_and_texts(reader: RecordReader, items: Sequence[Cut | Run]) -> tuple[Fields, list[Texts]]:
-    """Fields and texts of the records that compiled code can read. The others have the total `REFUSED`, no fields and
-    no texts.
-    """
+    """Fields and texts of the records that compiled code can read. The others have the total `REFUSED`."""
     if not isinstance(reader, RunReader) or not items:
         return Fields.room(np.empty(0, np.uint8), sum(map(count_of, items)), 0), []
     parts: list[Fields] = []

@@ -144,7 +144,7 @@ def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> st
 
 
 def _text(layout: CsvLayout, value: bytes) -> str:
-    """The text of a value; of `="0123"`, which keeps Excel from reading a number, `0123`."""
+    """The text of a value; `="0123"` keeps Excel from reading a number, and has the text `0123`."""
     text = layout.value(value).decode("utf-8", "replace")
     return text[2:-1] if text.startswith('="') and text.endswith('"', 2) else text
 
@@ -167,7 +167,7 @@ def values_in(text: str) -> str | list[str]:
 
 
 def _is_name(text: str) -> bool:
-    """Whether a text may be the name of a column. Prose in columns has many spaces between words."""
+    # Prose in columns has many spaces between words.
     return 0 < len(text) <= _LONGEST_NAME and text.isprintable() and text[-1] not in ".,;:!?" and "   " not in text
 
 

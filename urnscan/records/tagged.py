@@ -132,7 +132,7 @@ class Layout:
 
     @cached_property
     def _once(self) -> tuple[tuple[re.Pattern[bytes], ...], ...]:
-        """Patterns of the fields of `once`, in lines that end with LF. Group: the first line of the value."""
+        """Patterns for lines that end with LF. Group: the first line of the value."""
         return tuple(map(self._first_lines, self.once))
 
     def _first_lines(self, tags: Sequence[str]) -> tuple[re.Pattern[bytes], ...]:
@@ -226,7 +226,7 @@ class TaggedRecords(RecordReader):
 
     def _end(self, buffer: Buffer, layout: Layout) -> tuple[int, bool]:
         """Distance in bytes to the end of the record at the start of the buffer, and whether the next record begins
-        there (otherwise the last line of this one has begun). 0 and False if neither follows.
+        there; otherwise, the last line of this one has begun. 0 and False if neither follows.
         """
         bound = buffer.search(layout.bound, longest=_LONGEST_TAG)
         if bound is None:

@@ -203,7 +203,6 @@ def _characters(escapes: re.Match[bytes]) -> bytes:
 
 
 def _knows_fields(head: bytes) -> bool:
-    """Whether the first bytes of a dump have a predicate of `own_fields`, or a statement about a URN."""
     return bool(_ABOUT_URN.search(head)) or any(
         b"<%b>" % field.encode() in head for field in own_fields(TripleRecords.table)
     )

@@ -21,7 +21,7 @@ _MARKUP = re.compile(rb"(?:" + MARK + rb")?\s*+<[!?A-Za-z_\x80-\xff]")
 @functools.lru_cache(maxsize=1)
 def _first_kind(head: bytes) -> str | None:
     """Name of the kind (format) of the first record in the first bytes of a dump or, without one, of the kind that the
-    elements show. "": the dump is not XML. None: undecided.
+    elements show. "": no XML. None: undecided.
     """
     if not _MARKUP.match(head):
         return "" if head.lstrip(MARK + b" \t\r\n<") else None

@@ -371,7 +371,7 @@ def _text(element: etree._Element) -> str:
 
 
 def _value_next_to(element: etree._Element, name: str) -> str:
-    """Value of an attribute of an element (`@name`), or text of a sibling (`name`); empty if there is none."""
+    """Value of an attribute of an element (`@name`), or text of a sibling (`name`), or empty."""
     if not name:
         return ""
     return ((element.get(name[1:]) if name.startswith("@") else element.findtext(f"../{{*}}{name}")) or "").strip()

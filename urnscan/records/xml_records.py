@@ -122,7 +122,7 @@ class XmlRecords(RunReader):
 
     def _run(self, buffer: Buffer) -> Run | None:
         """Take neighbouring records in the usual form from the front of the buffer, which begins with a record. None if
-        this record is not in the usual form, not wholly in memory, or may be too long.
+        this one is unusual, not wholly in memory, or may be too long.
         """
         data, at = buffer.data, buffer.at
         # A record may be too long.
@@ -220,8 +220,8 @@ class XmlRecords(RunReader):
 
     def _read_start_tag(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
         """Read a start tag at the front of the buffer, without taking it. Returns the kind of the record that begins
-        with it; otherwise None, after the element is opened in the scope. None also for a record of another kind than
-        the first.
+        with it; None for another element, which is opened in the scope, and for a record of another kind than the
+        first.
         """
         self._declared = "utf-8"
         declared = _declarations_in(tag)
@@ -242,8 +242,7 @@ class XmlRecords(RunReader):
 
     def _pass_by(self, buffer: Buffer) -> None:
         """Take a comment, CDATA section, processing instruction or document type declaration from the front of the
-        buffer; 2 bytes if it has no end. With a declaration (of XML or the document type), a document begins: no
-        element is open.
+        buffer; 2 bytes if it has no end. At the beginning of a document, no element is open.
         """
         if _DOCUMENT_BEGINS.match(buffer.data, buffer.at):
             self._scope.clear()
@@ -283,7 +282,7 @@ class XmlRecords(RunReader):
         self, buffer: Buffer, start: int, tag: re.Match[bytes], declared: Mapping[bytes, bytes]
     ) -> str:
         """Name, with its namespace, of the first element inside the element whose start tag is at the distance `start`
-        (bytes from the next byte to be taken); empty if none begins soon after it. `declared`: namespaces of the tag.
+        (bytes from the next byte to be taken); empty if none begins soon. `declared`: namespaces of the tag.
         """
         start += len(tag[0])
         buffer.has(start + _NEAR)

@@ -30,7 +30,7 @@ def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
 @inner
 def _start_tag(data: ByteArray, at: int) -> int:
     """Index of the `>` that ends the start tag in which `at` is; 0 for an empty element, or a tag that is not whole or
-    unusual (an apostrophe, or a `>` in a value).
+    unusual (an apostrophe, a `>` in a value).
     """
     quotes = 0
     while at < len(data) and data[at] != _GREATER:

@@ -91,9 +91,7 @@ class Scope:
         return self._as_attributes(prefix for _, declared in self.open for prefix in declared)
 
     def _as_attributes(self, prefixes: Iterable[bytes]) -> bytes:
-        """Declarations of the namespaces of prefixes, as attributes of a tag, in UTF-8. Prefixes without a namespace
-        are left out, and namespaces beyond about 16 KiB.
-        """
+        """Declarations of the namespaces of prefixes, as attributes, in UTF-8, without those beyond about 16 KiB."""
         attributes = b""
         for prefix in dict.fromkeys(prefixes):
             uri = self._uri(prefix)

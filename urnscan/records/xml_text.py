@@ -99,7 +99,7 @@ def _unknown(data: bytes) -> bytes:
 
 
 def _is_prefix(name: str) -> bool:
-    """Whether a record can declare the prefix `name`. False for a text such as `“Note`, and for `xml` and `xmlns`."""
+    """Whether a record can declare the prefix `name`; not a text such as `“Note`, nor `xml` and `xmlns`."""
     with contextlib.suppress(ValueError):
         return name not in ("xml", "xmlns") and bool(etree.QName(name))
     return False
@@ -150,8 +150,8 @@ def _parser(huge: bool) -> etree.XMLParser:
 
 
 def _as_reference(match: re.Match[bytes]) -> bytes:
-    """Replace an entity of HTML by references to the numbers of its characters. Another entity becomes text
-    (`&amp;name;`); matched comments and other markup stay.
+    """Replace an entity of HTML by references to the numbers of its characters, and another by text (`&amp;name;`);
+    matched comments and other markup stay.
     """
     if not match[0].startswith(b"&"):
         return match[0]

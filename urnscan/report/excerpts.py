@@ -101,8 +101,8 @@ def _in_every(records: Sequence[Sequence[str]]) -> _IsCommon:
 
 
 def _places(text: str, spellings: Sequence[str]) -> list[tuple[int, int]]:
-    """Start and end of each place of a spelling in the text, in order, unless the name or number continues there. Of
-    overlapping places, the first and longest counts.
+    """Start and end of each place of a spelling in the text, unless the name or number continues there. Of overlapping
+    places, the first counts; of those with the same start, the longest.
     """
     matches = []
     for spelling in set(filter(None, spellings)):

@@ -44,9 +44,7 @@ _VERDICTS = {True: "valid", False: "invalid", None: "unknown"}
 
 class _Figures:
     def __init__(self, file: TableFile) -> None:
-        """Adds up the figures of a table of classes. Raises FatalError for a file that is damaged, or has counts below
-        1 or above 2^40.
-        """
+        """Adds up the figures of a table of classes. Raises FatalError for a damaged file."""
         self.occurrences = self.classes = self.spellings = 0
         self.several = 0
         """Classes with several spellings."""
@@ -100,8 +98,8 @@ class _Figures:
 
 class _Occurrences:
     def __init__(self, file: TableFile, urns: pa.ChunkedArray, counts: Numbers) -> None:
-        """Reads a table of occurrences. `urns` are the classes whose first places are kept, `counts` their numbers of
-        occurrences. Raises FatalError if the file has different numbers.
+        """Reads a table of occurrences. `urns` are the classes whose first places are kept, `counts` their occurrences.
+        Raises FatalError if the file has different numbers.
         """
         self._file = file
         self._urns = urns.combine_chunks().cast(pa.large_string())
@@ -218,8 +216,8 @@ def _of_each(counts: Numbers) -> int:
 
 def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Sequence[Any]]:
     """The columns of the classes in the page (name -> a value for each class): those of `COLUMNS`; `spellings` (pairs
-    of text and count); `link` (address at a resolver, or None); `hint` (correct check digit in words, or empty). An
-    unknown `syntax` counts as `rfc2141`.
+    of text and count); `link` (address or None); `hint` (correct check digit, or empty). An unknown `syntax` counts as
+    `rfc2141`.
     """
     most = _of_each(table["spelling_count"].to_numpy())
     columns = {name: table[column].to_pylist() for name, column in COLUMNS.items()}
@@ -236,9 +234,7 @@ def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Seq
 
 
 def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, rulebook: Rulebook) -> list[str | None]:
-    """The address of each name at a resolver; None without one, for a long name, which the page cuts, and for an
-    invalid name.
-    """
+    """The address of each name at a resolver; None without one, for a long name, and for an invalid name."""
     with_resolver = {nid for nid, rule in rulebook.rules.items() if rule.resolvers}
     links: list[str | None] = [None] * len(urns)
     for place, nid in enumerate(nids):
@@ -250,9 +246,7 @@ def _links(urns: Sequence[str], nids: Sequence[str], syntax: SyntaxName, ruleboo
 
 
 def _hint(urn: str, problem: str | None, rulebook: Rulebook) -> str:
-    """The correct check digit, in words, for a name whose check digit is wrong; otherwise empty. `problem`: codes, as
-    in `check-digit; nul-octet`.
-    """
+    """The correct check digit, in words, or empty. `problem`: codes, as in `check-digit; nul-octet`."""
     # The file may have been changed after urnscan wrote it.
     with contextlib.suppress(ArgumentError):
         return judge(urn, rulebook).hint if problem and _CHECK_DIGIT in problem.split("; ") else ""
@@ -286,7 +280,7 @@ def _folder(*tables: pa.Table | None) -> str:
 
 def _sources(tally: Tally, by_source: pa.Table | None) -> tuple[list[CountRow], int]:
     """The sources with the most occurrences, and the number of other sources. `tally` has the classes by the source of
-    their first place, `by_source` the occurrences; without these, the sources with the most classes are chosen.
+    their first place, `by_source` the occurrences; if None, the sources with the most classes are chosen.
     """
     classes = tally.result()
     table, count = (classes, "classes") if by_source is None else (by_source, "occurrences")

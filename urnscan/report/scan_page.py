@@ -174,8 +174,8 @@ def render(summary: Summary) -> str:
 
 
 def _stops(stops: Mapping[int | None, int]) -> list[tuple[str, int]]:
-    """Names of the bytes that ended matches, with their counts, the most frequent first. `stops`: byte (as for `_byte`)
-    -> count.
+    """Names of the bytes that ended matches, with counts, the most frequent first. `stops`: byte (as for `_byte`) ->
+    count.
     """
     counts: Counter[str] = Counter()
     for byte, number in sorted(stops.items(), key=lambda item: (-item[1], -2 if item[0] is None else item[0])):

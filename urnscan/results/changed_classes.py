@@ -70,7 +70,7 @@ def _changes_of_pairs(
 
 def _changed_values(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """The values that differ in two rows of a class, as text. A spelling is listed if only one row has it, or if its
-    counts differ and the occurrence counts of the rows are equal.
+    counts differ and those of the class are equal.
     """
     for name in _VALUES:
         if old[name] != new[name]:

@@ -67,7 +67,7 @@ class ClassesOfPartials:
 
 def _options(table: TableFile) -> Options:
     """The options of the run of a partial result that decide the rows of classes. Raises FatalError if they are
-    invalid, or of another version of urnscan.
+    invalid.
     """
     metadata = table.metadata()
     if metadata.get("version") != __version__:
@@ -110,7 +110,7 @@ def _heads(rows: pa.RecordBatch) -> npt.NDArray[np.bool_]:
 
 def _is_sound(rows: pa.RecordBatch, names: Collection[int], most_inputs: int) -> bool:
     """Whether rows of whole classes are as `urnscan --partial` writes them; `names`: numbers of the inputs whose names
-    are known. All numbers must be below `most_inputs`.
+    are known.
     """
     urn = rows.column("urn")
     heads = _heads(rows)

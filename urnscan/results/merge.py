@@ -234,8 +234,8 @@ class Merge:
     def _classes_of_occurrences(
         self, grouping: Grouping | None, sink: Sink | None, progress: Progress
     ) -> Iterator[pa.RecordBatch]:
-        """Read all tables: give the occurrences to the sink, and add them to the grouping. Then return an iterator of
-        their classes, empty without a grouping.
+        """Give the occurrences of all tables to the sink, and add them to the grouping. Then return their classes; none
+        without a grouping.
         """
         classes = None if grouping is None else ClassesOfOccurrences(self._tables[0], grouping)
         for number, table in enumerate(self._tables):
@@ -249,8 +249,8 @@ class Merge:
         return iter(()) if classes is None else _grouped(classes, progress)
 
     def _rows_of(self, table: TableFile, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Rows of a table in the types of the schema. Raises FatalError for a damaged table. The columns VERDICT are
-        calculated for OCCURRENCES that lack them (second edition).
+        """Rows of a table in the types of the schema. The columns VERDICT are calculated for OCCURRENCES that lack them
+        (second edition).
         """
         is_earlier = schema is OCCURRENCES and table.lacks(*VERDICT)
         stored = [field for field in schema if not (is_earlier and field.name in VERDICT)]

@@ -119,8 +119,8 @@ def _group_spellings(parts: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
-    """The problems of each class: the codes in any of its rows, as in `nss-grammar; nul-octet`; null if there are none.
-    `starts`: index of the first row of each class.
+    """The codes of problems in any row of each class, as in `nss-grammar; nul-octet`; null if there are none. `starts`:
+    index of the first row of each class.
     """
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     known = coded.dictionary.to_pylist()
@@ -135,8 +135,8 @@ def _problems(column: pa.Array, starts: Integers) -> pa.StringArray:
 
 
 def _count_shared(sources: pa.Array, starts: Integers) -> int:
-    """Number of classes in which several rows have the same source. `starts`: index of the first row of each class in
-    `sources`.
+    """Number of classes in which several rows have the same first source. `starts`: index of the first row of each
+    class.
     """
     coded = sources if pa.types.is_dictionary(sources.type) else sources.dictionary_encode()
     class_of_row = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(sources)))

@@ -78,7 +78,6 @@ def differing_options(tables: Sequence[TableFile]) -> Iterator[str]:
 
 
 def _options_of(table: TableFile) -> dict[str, Any]:
-    """The metadata of a table, with the options that only a partial result has."""
     metadata = table.metadata()
     more: dict[str, Any] = metadata.pop(OF_PARTIAL, {})
     return metadata | more
@@ -142,8 +141,8 @@ def unfinished(names: Sequence[str]) -> list[str]:
 
 
 def _check_edition(table: TableFile) -> None:
-    """Raise FatalError for a table that cannot be merged: without the metadata of a run, of an unsuitable edition
-    (version of the columns), or a part of a folder that Spark wrote.
+    """Raise FatalError for a table that cannot be merged: no metadata of a run, an unsuitable edition (version of the
+    columns), or a part of a folder that Spark wrote.
     """
     metadata = table.metadata()
     if Path(table.path).with_name(OF_FOLDER).exists():

@@ -271,9 +271,7 @@ class Shards:
         self._close()
 
     def _open(self) -> None:
-        """Open and lock the files, after making them if they are missing. Raises OSError; BlockingIOError if another
-        run has opened them.
-        """
+        """Open and lock the files, which are made if missing. Raises OSError; BlockingIOError if another run has them."""
         with contextlib.suppress(FileExistsError):
             self._folder.mkdir(0o700)
         status = self._folder.lstat()
@@ -355,7 +353,6 @@ class Shards:
                 (self._folder / _LASTING).touch()
 
     def _keep(self, piece: ResultRows) -> Mapping[str, Any]:
-        """Write the rows of a piece, and return its entry for the line of JSON."""
         rows = {}
         for table in _TABLES:
             batch = getattr(piece, table)

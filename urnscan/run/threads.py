@@ -26,7 +26,7 @@ _PATIENCE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """The end of the results of a task, or of all tasks, with the error that ended them."""
+    """The end of the results of a task, or of all tasks."""
 
     error: BaseException | None = None
 
@@ -99,7 +99,6 @@ class _Crew(Generic[Task, Result]):
         self._room = threading.Condition()
 
     def take(self, result: Result) -> None:
-        """Count a result as yielded, which makes room for others."""
         with self._room:
             self._waiting -= self._bytes_of(result)
             self._room.notify_all()

@@ -131,7 +131,7 @@ class Worker:
                 most = 1
 
     def _count_plain(self, files: Listed, first: int, read: SmallFiles) -> int:
-        """The number of files of `read`, from index `first` of `files` on, before the first that is not plain text."""
+        """The number of files of `read` (from index `first` of `files` on) before the first that is not plain text."""
         if not len(read.doubtful):
             return len(read.lengths)
         starts = np.cumsum(read.lengths + 1) - (read.lengths + 1)
@@ -144,8 +144,8 @@ class Worker:
         return len(read.lengths)
 
     def _input(self, place: int, source: Input, extents: Iterator[Extent] | None = None) -> Iterator[TaskResult]:
-        """Scan all texts of an input; small ones wait for `_scan_small`. Failures are yielded. `extents`: byte ranges
-        of this input and the next ones; only those of this input are taken.
+        """Scan all texts of an input; small ones wait for `_scan_small`. `extents`: byte ranges of this input and the
+        next ones; only those of this input are taken.
         """
         before, has_failed = self._bytes, False
         try:
@@ -195,8 +195,8 @@ class Worker:
                 yield from self._text(member.reader, member_origin, self._scanner)
 
     def _text(self, reader: Reader, origin: Origin, scanner: _Scanner) -> Iterator[TaskResult]:
-        """Scan a text. A small text is only added to the small texts: its results come with a later text, or with
-        `_scan_small`, which must follow the last text.
+        """Scan a text. A small one is only added to the small texts: its results come with a later text, or with
+        `_scan_small`, which must follow the last.
         """
         small = self._small
         yield from self._make_room(scanner)
@@ -214,7 +214,7 @@ class Worker:
 
     @functools.cached_property
     def _of_lines(self) -> _Scanner:
-        """The scanner of texts that a program has broken into lines, as in mail; it joins names that line ends split."""
+        """The scanner of texts that a program has broken into lines, as in mail."""
         recover = {*self._options.recover, "wraps"}
         return self._scanner if recover == {*self._options.recover} else make_scanner(self._scanner.grammar, recover)
 
@@ -326,7 +326,7 @@ class Worker:
         members: pa.StringArray | None = None,
     ) -> ResultRows:
         """The rows of matches or rejects in a single input; `start` and `line` are their places in the text, `members`
-        the member of each row, if `origin` has none.
+        their members, if `origin` has none.
         """
         first = np.zeros(len(batch), np.int32)
         captures: Sequence[pa.Array] | None = None
@@ -339,8 +339,8 @@ class Worker:
     def _label_columns(
         self, label_of: Callable[[int], Label], numbers_of_labels: npt.NDArray[np.int32], has_captures: bool
     ) -> tuple[pa.StringArray, list[pa.Array] | None]:
-        """The column of members, and the columns of captures, or None if they are not needed. `numbers_of_labels` has
-        the number of the label of each match, for `label_of`.
+        """The columns of members and of captures; the latter are None if they are not needed. `numbers_of_labels`: of
+        each match, for `label_of`.
         """
         distinct, index = np.unique(numbers_of_labels, return_inverse=True)
         rows = number_array(index.astype(np.int32))
