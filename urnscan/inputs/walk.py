@@ -79,7 +79,7 @@ class _Walk:
     def _listing(self, folder: str) -> Iterator[Listed | str | SourceError]:
         """Yield the entries of a folder, sorted: regular files that are inputs (`Listed`), and the paths of folders,
         links and others, which are not yet selected. Also yields an error if it cannot be listed, and a note about a
-        lake.
+        Delta or Iceberg table.
         """
         try:
             names = os.listdir(os.fsencode(folder))

@@ -62,7 +62,9 @@ _COLUMNS = pa.schema({name: pa.int64() if name in ("start", "line") else pa.stri
 
 
 def _namespace_hint(name: str, options: Options) -> str:
-    """End of an error message about a name that is not in a scan: its form at the level `namespace`, if another."""
+    """End of an error message about a name that is not in a scan: its form at the level `namespace`. Empty if that is
+    the same, or if the scan had this level.
+    """
     form = namespace_form(name, options.level.rulebook)
     if options.level.by_namespace or form == name:
         return ""

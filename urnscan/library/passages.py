@@ -232,8 +232,8 @@ class Passages:
             self._texts = texts_of(source, self._options)
 
     def _find_input(self, name: str) -> Input | SourceError | None:
-        """The next input with this name, or an error about it; None if there is none. The order of the inputs may have
-        changed, so the search starts again at the first one.
+        """The next input with this name, or an error about it; None if there is none. If none follows, the search
+        starts again at the first input, as their order may have changed.
         """
         for _ in range(2):
             for source in self._inputs:

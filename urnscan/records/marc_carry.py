@@ -161,7 +161,7 @@ class _DataField(NamedTuple):
 
 
 def _datafields(data: bytes) -> list[_DataField]:
-    """The data fields of a record of MARCXML. Raises NotChangedError if there are none."""
+    """The data fields of a record of MARCXML. Raises NotChangedError if there are none, or if one cannot be read."""
     fields, at = [], 0
     while start := _STARTS.search(data, at):
         end = _ENDS.get(start[0], b"</%bdatafield" % (start[1] or b""))
@@ -197,7 +197,9 @@ def _xml_fields(data: bytes) -> Iterator[Field]:
 
 
 def _xml_put(data: bytes, fields: Sequence[Field]) -> bytes:
-    """The record with fields inserted, each with the prefix and the white space of a neighbour. Raises NotChangedError."""
+    """The record with fields inserted, each with the prefix and the white space of a neighbour. Raises NotChangedError
+    if that is not possible.
+    """
     for field in fields:
         if field.encoding == _OTHER or _NOT_IN_XML.search(field.data):
             raise NotChangedError(f"field {field.tag} has characters that XML cannot hold, or is not in UTF-8")

@@ -212,8 +212,8 @@ def _trim_first(data: ByteArray, start: int, end: int, code: int, places: Offset
 
 @inner
 def _find_qualifiers(data: ByteArray, at: int, end: int, code: int, places: Offsets, row: int) -> None:
-    """Write start and end of the subfields with the code `code` at index `at` to the columns 6 and 7; NONE twice if
-    there are none.
+    """Write start and end of the neighbouring subfields with the code `code` from index `at` on to the columns 6 and 7;
+    NONE twice if there are none.
     """
     start = at
     while at + 1 < end and data[at + 1] == code:

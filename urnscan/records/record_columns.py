@@ -39,7 +39,8 @@ def read_columns(reader: RecordReader, items: Sequence[Cut | Run]) -> Columns:
 
 def _with_records(columns: Columns, records: Sequence[tuple[int, Record]], total: int, marc: Sequence[int]) -> Columns:
     """The columns of all `total` records, with the values of `records` (number and record), which have none in
-    `columns` so far. After the first `total` rows, `columns` has those of the MARC fields of the records `marc`.
+    `columns` so far. After the first `total` rows, `columns` has a row with values of MARC fields for each number in
+    `marc`.
     """
     of_marc = dict(zip(marc, columns.descriptions[total:].to_pylist(), strict=True))
     names = text_array([record.identifier for _, record in records])

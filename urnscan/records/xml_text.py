@@ -150,7 +150,7 @@ def _parser(huge: bool) -> etree.XMLParser:
 
 
 def _as_reference(match: re.Match[bytes]) -> bytes:
-    """Replace an entity of HTML by references to the numbers of its characters, and another by text (`&amp;name;`);
+    """Replace an entity of HTML by references to the numbers of its characters, another entity by text (`&amp;name;`);
     matched comments and other markup stay.
     """
     if not match[0].startswith(b"&"):

@@ -77,11 +77,9 @@ class _SplitText(NamedTuple):
     lines: list[tuple[int, int]]
     """Lines without their line breaks."""
     pieces: list[tuple[int, int]]
-    """Each piece is a part of a single line, or of a line break. A name that joins begins and ends a piece, so that the
-    text around it can be common.
-    """
+    """Parts of a line or of a line break. A name begins and ends a piece, so that the text around it can be common."""
     names: list[tuple[int, int]]
-    """Names that join the records. A name consists of a piece or several pieces."""
+    """Names that join the records, each of one or several pieces."""
 
 
 def _split(text: str, spellings: Sequence[str]) -> _SplitText:
