@@ -117,9 +117,9 @@ class Scan:
         """Write tables to Parquet files, the same that the command writes with `-o`, `--occurrences`, `--rejects`. Each
         argument is the path of a table; a table without a path is not written.
 
-        Either all files appear, or none; with `force`, existing files are replaced. Raises FatalError if a file cannot
-        be written or, without `force`, exists already, and if two paths are the same; SourceError for an invalid URL;
-        ArgumentError if there is no path, and for `rejects` if the scan was made without `rejects=True`.
+        No file appears before all are complete; with `force`, existing files are replaced. Raises FatalError if a file
+        cannot be written or, without `force`, exists already, and if two paths are the same; SourceError for an invalid
+        URL; ArgumentError if there is no path, and for `rejects` if the scan was made without `rejects=True`.
         """
         self._write({"classes": classes, "occurrences": occurrences, "rejects": rejects}, ParquetOutput, force=force)
 
@@ -136,7 +136,7 @@ class Scan:
         Each argument is the path of a table; a table without a path is not written.
 
         A path must end in .csv or, for tabs instead of commas, in .tsv; with .gz, .bz2, .zst or .lz4 after that, the
-        file is compressed. Either all files appear, or none; with `force`, existing files are replaced. Raises
+        file is compressed. No file appears before all are complete; with `force`, existing files are replaced. Raises
         FatalError if a file cannot be written or, without `force`, exists already, and if two paths are the same;
         SourceError for an invalid URL; ArgumentError for another suffix, if there is no path, and for `rejects` if the
         scan was made without `rejects=True`.
