@@ -1,4 +1,4 @@
-"""The files that a command writes: all appear at the end of the run, or no file appears."""
+"""The files that a command writes: none appears before all are complete, at the end of the run."""
 
 from __future__ import annotations
 
