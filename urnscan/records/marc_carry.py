@@ -234,7 +234,7 @@ def _xml_of(field: Field, neighbour: _DataField, space: str) -> str:
 
 
 class _Functions(NamedTuple):
-    """Functions of a format: `fields` yields the data fields of a record, `put` inserts fields. Both raise
+    """Functions of a format: `fields` yields the data fields of a record, `put` inserts fields. Both may raise
     NotChangedError.
     """
 

@@ -220,8 +220,8 @@ class XmlRecords(RunReader):
 
     def _read_start_tag(self, buffer: Buffer, tag: re.Match[bytes]) -> Kind | None:
         """Read a start tag at the front of the buffer, without taking it. Returns the kind of the record that begins
-        with it; None for another element, which is opened in the scope, and for a record of another kind than the
-        first.
+        with it; None for another element, or a record of another kind than the first, which is then opened in the scope
+        (unless empty).
         """
         self._declared = "utf-8"
         declared = _declarations_in(tag)

@@ -291,8 +291,8 @@ class Shards:
             self._files = None
 
     def _read(self) -> bool:
-        """Find the shards of an earlier run, and cut off all bytes after the last whole line and after its rows.
-        Returns whether that run has left shards, and was not short.
+        """Find the shards of an earlier run before the first damaged line, and cut off the rest. Returns whether that
+        run has left shards, and was not short.
         """
         with (self._folder / _LINES).open("rb") as lines:
             head = next(lines, b"")
