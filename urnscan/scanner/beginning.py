@@ -25,10 +25,7 @@ def is_in_word(data: ByteArray, start: int) -> bool:
 
 @inner
 def _ends_sign(data: ByteArray, end: int) -> bool:
-    """Whether a sign ends at index `end` (exclusive): a subfield code of MARC (a byte after 0x1F, `$$`, `‡` or `ǂ`), an
-    escape sequence `ESC (` and a byte, such as `ESC ( B`, or a `%HH` of an ASCII character that is not a letter or
-    digit.
-    """
+    """Whether one of the signs that `is_in_word` names, such as `$$a` or `%22`, ends at index `end` (exclusive)."""
     if end < 2:
         return False
     last = data[end - 2]

@@ -295,8 +295,8 @@ class Scanner:
         return with_last(kernel, self._state, rules, self._columns, self._rejects)
 
     def _advance(self, find: Callable[[Block], bool], block: Block, base: int) -> bool:
-        """Run the kernel (`find`) on a block that begins at byte offset `base` of the text, and decide its doubts.
-        Returns whether the block is done; False if the columns are full before: then empty them and call it again.
+        """Run the kernel (`find`) on a block at byte offset `base` of the text. Returns whether the block is done; if
+        not, the columns are full: empty them and call it again.
         """
         state = self._state
         matches, rejects = int(state[MATCHES]), int(state[REJECTS])
@@ -314,7 +314,6 @@ class Scanner:
         return done
 
     def _finish(self, data: ByteArray, base: int) -> None:
-        """Set the numbers of bytes and lines of the whole text; `data` are its last bytes, from byte offset `base` on."""
         self.byte_count = base + len(data)
         self.lines = int(self._state[LINE]) - 1
         if self.grammar.count_lines:
@@ -324,7 +323,6 @@ class Scanner:
         return bool(self._state[MATCHES] or self._state[REJECTS])
 
     def _take_rows(self) -> Matches:
-        """Copy the rows from the columns to a new Matches, and empty the columns."""
         count, text, canonical, host, reject_count, reject_text = self._state[MATCHES:].tolist()
         self._state[MATCHES:] = 0
         rejects = Rejects(**_contents(self._rejects, reject_count, (reject_text,))) if self.grammar.rejects else None
@@ -333,9 +331,6 @@ class Scanner:
 
 
 def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt.NDArray[Any]]:
-    """Empty columns with room for `rows` rows: a column of numbers for each dtype in `kinds`, then the bytes and
-    offsets of strings for each number of bytes in `texts`.
-    """
     yield from (np.empty(rows, kind) for kind in kinds)
     for size in texts:
         yield np.empty(size, np.uint8)
@@ -343,9 +338,6 @@ def _room(rows: int, kinds: Sequence[str], texts: Sequence[int]) -> Iterator[npt
 
 
 def _contents(columns: Columns | RejectColumns, rows: int, used: Sequence[int]) -> dict[str, Any]:
-    """Copies of the filled parts (`rows` rows) of columns from `_room`, by name. `used` is the number of bytes used in
-    each string column.
-    """
     sizes = [rows] * (len(columns) - 2 * len(used))
     for data in used:
         sizes += [data, rows + 1]

@@ -83,7 +83,7 @@ def needs_more(rest: ByteArray) -> bool:
 
 @inner
 def _is_letter(text: ByteArray) -> bool:
-    """Whether a text begins with a letter beyond ASCII of a script that separates words by spaces."""
+    """Whether a text begins with a letter beyond ASCII of a script with spaces between words."""
     if len(text) < 2 or not _TAIL <= text[1] < _TAIL_END:
         return False
     if text[0] == _THREE:
@@ -94,7 +94,7 @@ def _is_letter(text: ByteArray) -> bool:
 @inner
 def _may_be_lookalike(text: ByteArray) -> bool:
     """Whether a text begins with a dash or an invisible character, and then an ASCII letter or digit that begins no
-    URN. True also if the text ends before that is decided. The first byte is at least _SOFT.
+    URN, or is too short to decide. Its first byte must be at least _SOFT.
     """
     size, length = len(text), letter_length(text[0])
     if size < length:
@@ -111,7 +111,6 @@ def _may_be_lookalike(text: ByteArray) -> bool:
 
 @inner
 def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
-    """Whether a URN of RFC 2141 is also a name without components by RFC 8141 (§2)."""
     start, colon, end = places
     has_nid = colon - start - 4 > 1 and data[colon - 1] != HYPHEN
     has_components = find_byte(data, colon, end, HASH) < end or find_byte(data, colon, end, QUESTION_MARK) < end
@@ -120,10 +119,8 @@ def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
 
 @inner
 def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
-    """Whether `rest`, the text after an ampersand that follows a URN, continues a name.
-
-    It does if it begins with a character of names except `#`, and neither with another URN nor with what looks like a
-    character reference (letters and digits, and `;`).
+    """Whether `rest`, the text after an ampersand that follows a URN, continues a name, and does not look like the rest
+    of a character reference (`lt;`).
     """
     if len(rest) > 3 and is_scheme(rest, 0):
         return False
@@ -140,8 +137,7 @@ def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
 @inlined
 def _ends_in_error(rest: ByteArray, mark: int, rules: Rules) -> bool:
     """Whether `rest`, the text after a match (at least one byte), looks like a malformed part of the URN: `%4`, `?x`.
-
-    `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, else 0.
+    `mark` is that of `is_cut_short`.
     """
     byte = rest[0]
     if byte == PERCENT or rules.tail == TAIL_NONE:

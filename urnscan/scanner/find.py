@@ -35,12 +35,11 @@ class Occurrence:
     """The namespace identifier in lower case."""
 
     def _repr_html_(self) -> str:
-        """HTML for a notebook: a table of the fields."""
+        """HTML for a notebook."""
         return html_fields((name, getattr(self, name)) for name in self.__slots__)
 
 
 def _bytes(text: object) -> bytes:
-    """The bytes of a bytes-like text (bytes, bytearray, memoryview). Raises ArgumentError for another value."""
     if isinstance(text, list | tuple) or hasattr(text, "__arrow_c_stream__"):
         kind = type(text).__name__
         raise ArgumentError(f"a text must be a str or bytes, not {kind}; urnscan.scan_frame takes a column of texts")

@@ -249,8 +249,8 @@ def trim(data: ByteArray, start: int, parts: tuple[int, int, int], rules: Rules)
 
 @inner
 def _trimmed(data: ByteArray, start: int, end: int, rules: Rules) -> tuple[int, int]:
-    """The ends of the NSS and of the match `data[start:end]` after closing punctuation is cut (-1 for the match: no URN
-    is left). The match is cut and matched again until nothing changes.
+    """The ends of the NSS and of the match `data[start:end]` without closing punctuation. The second is -1 if no URN is
+    left.
     """
     while True:
         kept = end_without_closing(data, start, end, IS_CLOSING)
@@ -284,7 +284,7 @@ def may_be_selected(data: ByteArray, start: int, end: int, rules: Rules) -> bool
 
 @inlined
 def _is_nid(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether `data[start:end]`, which has only letters, digits and hyphens, is a NID. "urn" is reserved."""
+    """Whether the letters, digits and hyphens `data[start:end]` are a NID; "urn" is reserved."""
     if end - start < rules.nid_min or data[start] == HYPHEN:
         return False
     if data[end - 1] == HYPHEN and not rules.hyphen_ends_nid:
@@ -294,15 +294,12 @@ def _is_nid(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
 
 @inlined
 def _may_begin(byte: int, roles: ByteArray) -> bool:
-    """Whether a byte may begin an NSS or a component: a pchar, or the "%" of a %HH."""
     return byte == PERCENT or roles[byte] & NSS_FIRST != 0
 
 
 @inner
 def _run(data: ByteArray, at: int, limit: int, roles: ByteArray, role: np.uint8) -> int:
-    """The end of the run of characters with this role (a bit) from index `at` on, before index `limit`. `roles`: the
-    roles of each byte. A well-formed %HH has every role.
-    """
+    """The end of the run of characters with this role (a bit) from index `at` on. A well-formed %HH has every role."""
     rest = data[at:limit]
     for i in range(len(rest)):
         byte = rest[i]
@@ -316,15 +313,12 @@ def _run(data: ByteArray, at: int, limit: int, roles: ByteArray, role: np.uint8)
 
 @inner
 def _may_go_on(data: ByteArray, end: int, limit: int) -> bool:
-    """Whether bytes from `limit` on could lengthen a URN that ends at `end`."""
     return end == limit or (end + LOOKAHEAD > limit and (data[end] == PERCENT or data[end] == QUESTION_MARK))
 
 
 @inner
 def _component(data: ByteArray, start: int, limit: int, roles: ByteArray, kind: np.uint8) -> int:
-    """The end of the r-component (`kind`: the byte "+") or q-component ("=") that begins at `start`; `start` if there
-    is none. Nothing from index `limit` on counts.
-    """
+    """The end of the r-component (`kind` is "+") or q-component ("=") that begins at `start`; `start` if there is none."""
     first = start + 2
     if first >= limit or data[start] != QUESTION_MARK or data[start + 1] != kind:
         return start
@@ -343,8 +337,8 @@ def _component(data: ByteArray, start: int, limit: int, roles: ByteArray, kind: 
 
 @inner
 def _directives(data: ByteArray, start: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
-    """The end of the query that begins at `start` (`start` if there is none), and whether the query may go on after
-    `limit`.
+    """The end of the query that begins at `start` (`start` if there is none), and whether a keyword in it may depend on
+    bytes from `limit` on.
     """
     undecided = False
     end = start
@@ -360,8 +354,8 @@ def _directives(data: ByteArray, start: int, limit: int, roles: ByteArray) -> tu
 
 @inner
 def _directive(data: ByteArray, at: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
-    """The end of the directive that begins at `at` (-1 if there is none), and whether the directive may go on after
-    `limit`.
+    """The end of the directive that begins at `at` (-1 if there is none), and whether its keyword may depend on bytes
+    from `limit` on.
     """
     if at >= limit:
         return -1, True

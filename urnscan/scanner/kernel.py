@@ -94,14 +94,14 @@ class RejectColumns(NamedTuple):
 
 
 class _Urn(NamedTuple):
-    """A URN in a block, and the host of the URL around it. All positions are indices in the block; ends are exclusive."""
+    """A URN in a block, and the host of the URL around it. Positions are indices in the block; ends are exclusive."""
 
     start: int
     colon: int
     """The index of the colon after the NID."""
     nss_end: int
     end: int
-    """The end of the URN; -1 if there is no URN."""
+    """-1 if there is no URN."""
     is_cut: bool
     """Whether the URN was cut at `max_length`."""
     punctuation: int
@@ -110,7 +110,7 @@ class _Urn(NamedTuple):
     """Whether the text after the URN looks like a part of the URN."""
     host: int
     host_end: int
-    """The end of the host; equal to `host` if there is no URL."""
+    """Equal to `host` if there is no URL with a host."""
 
 
 @compiled
@@ -185,11 +185,11 @@ def kernel(block: Block, state: Integers, rules: Rules, columns: Columns, reject
 
 @inlined
 def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
-    """Find the longest URN of at most `max_length` bytes at `start`, and the URL around the URN.
+    """Find the longest URN of at most `max_length` bytes at `start`; it may be shorter if trimming or the tail of a URL
+    ends it early.
 
     Returns the URN (`end` is -1 if there is none); the byte that, in addition to "#", ends the URN inside the URL (0:
-    no byte); and whether more bytes are needed (then the rest has no meaning). If trimming or the tail of the URL ends
-    the URN early, the result may be shorter.
+    no byte); and whether more bytes are needed (then the rest has no meaning).
     """
     data, filled, final = block
     limit = min(filled, start + rules.max_length)
@@ -226,10 +226,8 @@ def _longest(block: Block, start: int, rules: Rules) -> tuple[_Urn, int, bool]:
 def _tell_cut(
     block: Block, urn: _Urn, end: int, mark: int, state: Integers, rules: Rules, rejects: RejectColumns
 ) -> tuple[bool, int]:
-    """Whether the text after a URN that ends at `end` looks like a part of the URN. With `--rejects`, such a URN is
-    also passed to `_add_reject`.
-
-    Also returns a status: _GO_ON; _WAIT if more bytes are needed; _FULL if there is no room for the reject.
+    """Whether the text after a URN that ends at `end` looks like a part of the URN, which with `rejects` is then a
+    reject, too. The second value is _GO_ON, or _WAIT or _FULL if the caller must try again.
     """
     data, filled, final = block
     if not final and (needs_more(data[end:filled]) or (rules.rejects and end + REST > filled)):
@@ -242,9 +240,6 @@ def _tell_cut(
 
 @inlined
 def _count_lines(data: ByteArray, at: int, state: Integers, rules: Rules) -> int:
-    """The line number, from 1, of index `at`; 0 if lines are not counted. Moves LINE and COUNTED of the state on to
-    `at`.
-    """
     if not rules.count_lines:
         return 0
     state[LINE] += count_lf(data, state[COUNTED], at)
@@ -254,7 +249,6 @@ def _count_lines(data: ByteArray, at: int, state: Integers, rules: Rules) -> int
 
 @inlined
 def _has_room(columns: Columns, state: Integers, text: int, host: int) -> bool:
-    """Whether the columns have room for one more match of `text` bytes with a host of `host` bytes."""
     return bool(
         state[MATCHES] < len(columns.start)
         and state[TEXT_USED] + text <= len(columns.text)
@@ -289,7 +283,7 @@ def count_components(text: ByteArray, offsets: npt.NDArray[np.int32], rules: Rul
 
 @inlined
 def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: Columns) -> None:
-    """Append a match, with its canonical form and host. Precondition: `_has_room` is true."""
+    """Append a match. Precondition: `_has_room` is true."""
     data, start, end = block.data, urn.start, urn.end
     row = state[MATCHES]
     columns.start[row] = start
@@ -315,9 +309,7 @@ def _add_match(block: Block, urn: _Urn, state: Integers, rules: Rules, columns: 
 
 @inlined
 def _add_canonical(data: ByteArray, start: int, colon: int, end: int, state: Integers, columns: Columns) -> None:
-    """Append the lexical canonical form of `data[start:end]`: `urn:` and the NID (before index `colon`) in lower case,
-    the hex digits of every %HH in upper case.
-    """
+    """Append the lexical canonical form of the URN `data[start:end]`, whose NID ends before index `colon`."""
     used = state[CANONICAL_USED]
     canonical = columns.canonical[used : used + end - start]
     canonical[0], canonical[1], canonical[2], canonical[3] = _U, _R, _N, _COLON
@@ -335,10 +327,8 @@ def _add_canonical(data: ByteArray, start: int, colon: int, end: int, state: Int
 
 @inner
 def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules: Rules, rejects: RejectColumns) -> int:
-    """Append a reject if one begins at `start` and `nid` and `not_nid` keep it. Returns _GO_ON, or _WAIT or _FULL if
-    the caller must try again.
-
-    `match_end` is -1, or the end of a match that begins at `start` and ends in an error.
+    """Append the reject at `start`, if there is one and `nid` and `not_nid` keep it. `match_end`: -1, or the end of a
+    match there that ends in an error. Returns _GO_ON, or _WAIT or _FULL if the caller must try again.
     """
     data, filled, final = block
     row, used = state[REJECTS], state[REJECT_TEXT_USED]
@@ -364,7 +354,7 @@ def _add_reject(block: Block, start: int, match_end: int, state: Integers, rules
 
 @inner
 def _reject_end(data: ByteArray, start: int, filled: int) -> int:
-    """The end of the text of a reject: at a byte of REJECT_ENDS, after REJECT (256) bytes, or after `filled` bytes."""
+    """The end of the reject at `start`. The bytes that are tested here are those of REJECT_ENDS."""
     text = data[start : min(filled, start + REJECT)]
     for i in range(len(text)):
         byte = text[i]
@@ -375,8 +365,8 @@ def _reject_end(data: ByteArray, start: int, filled: int) -> int:
 
 @inlined
 def _packed(data: ByteArray, start: int, limit: int) -> int:
-    """The bytes of a reject from `start` to its end, at most to `limit`, as a little-endian number. If a character
-    beyond ASCII begins at `start`, its 2 or 3 bytes.
+    """The bytes from `start` to the end of a reject or to `limit`, as a little-endian number; only the first character,
+    if it is beyond ASCII.
     """
     packed = 0
     for i in range(letter_length(data[start]) or _reject_end(data, start, limit) - start):
@@ -386,9 +376,6 @@ def _packed(data: ByteArray, start: int, limit: int) -> int:
 
 @inner
 def _is_reject(data: ByteArray, start: int, end: int, rules: Rules) -> bool:
-    """Whether no URN begins at `start` in the text `data[start:end]`, although it has a letter or digit after the
-    `urn:`.
-    """
     names = np.uint8(0)
     for i in range(start + 4, end):
         names |= rules.roles[data[i]] & np.uint8(ALNUM)

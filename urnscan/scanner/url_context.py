@@ -76,9 +76,7 @@ def find_host(data: ByteArray, start: int) -> tuple[int, int, bool]:
 
 @inner
 def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
-    """Whether `data[floor:end]` ends with a URL scheme: a letter, then letters, digits, "+", "-" and "." (RFC 3986
-    §3.1).
-    """
+    """Whether `data[floor:end]` ends with a URL scheme (RFC 3986 §3.1)."""
     for at in range(end - 1, floor - 1, -1):
         if _ROLES[data[at]] & _LETTER:
             return True
@@ -89,9 +87,7 @@ def _ends_scheme(data: ByteArray, floor: int, end: int) -> bool:
 
 @inner
 def _host(data: ByteArray, begin: int, start: int) -> tuple[int, int, bool]:
-    """The result of `find_host` for the URN at index `start`, in a URL whose authority (the text after `//`) begins at
-    index `begin`.
-    """
+    """The result of `find_host` for the URN at `start`, in a URL whose authority (after `//`) begins at `begin`."""
     host = end = begin
     while end < start and data[end] not in _AUTHORITY_ENDS:
         if data[end] == _AT:

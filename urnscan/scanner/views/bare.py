@@ -61,13 +61,13 @@ _DOI_GAP = rb"""(?:[\s:;="'`>{|\[\\]|\xc2\xa0){1,24}"""
 
 
 class _Kind(NamedTuple):
-    """A kind of reference to a name without `urn:`, such as an ISBN after a label."""
+    """A kind of reference, such as an ISBN after a label."""
 
     nid: str
     word: bytes
-    """Three letters of the label or address, in lower case, such as `sbn`: a word that `find_words` finds."""
+    """Three letters of the label or address that `find_words` finds, such as `sbn`."""
     before: regex.Pattern[bytes]
-    """Pattern of the label or address before the word. The text up to the word must end with this pattern."""
+    """Pattern of the label or address, up to the word."""
     after: regex.Pattern[bytes]
     """Pattern of the word and the text after it. Group 1 is the identifier."""
 
@@ -164,9 +164,7 @@ def find_references(
 
 
 def _reference(data: ByteArray, place: int) -> Reference | None:
-    """The reference around the word that begins at index `place`; None if the text there is not a reference. Its `urn`
-    may be empty.
-    """
+    """The reference whose word (`sbn`, `doi`) begins at index `place`; None if there is none. Its `urn` may be empty."""
     after = data[place : place + LOOK_AHEAD].tobytes()
     if after[:3].lower() == b"nbn":
         return _nbn(data, place, after)
@@ -184,8 +182,8 @@ def _reference(data: ByteArray, place: int) -> Reference | None:
 
 
 def _nbn(data: ByteArray, place: int, after: bytes) -> Reference | None:
-    """A reference to a National Bibliography Number without `urn:`, in the address of a resolver; None for other text.
-    `after`: the bytes from index `place` on, which begin with `nbn`. Its `urn` is empty if the end is in doubt.
+    """The reference to an NBN in the address of a resolver, from index `place` on, where `after` begins. Its `urn` is
+    empty if the end is in doubt.
     """
     match = _NBN.match(after)
     if match is None or not _address_of_nbn().search(data[max(0, place - _ADDRESS) : place].tobytes()):
@@ -196,18 +194,15 @@ def _nbn(data: ByteArray, place: int, after: bytes) -> Reference | None:
 
 @functools.cache
 def _address_of_nbn() -> regex.Pattern[bytes]:
-    """Pattern of text that ends with the address of a resolver of NBN, up to the name."""
+    """Pattern of the address of a resolver before an NBN."""
     hosts = {resolver.url.split("/")[2].removeprefix("www.") for resolver in OURS.rules["nbn"].resolvers}
     names = "|".join(map(regex.escape, sorted(hosts | {"nbn-resolving.de"})))
     return regex.compile(rf"https?://(?:www\.)?(?:{names})/[^\s\"<>]*(?<=[/=])\Z".encode(), regex.IGNORECASE)
 
 
 def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int:
-    """The end of the DOI or NBN in `text[start:end]`, without punctuation of the text and names of a publisher's pages
-    (`/abstract`). `text` goes on after `end`, if the text has more bytes.
-
-    The result is `start` if the end is in doubt: for example, if the name may go on in the next line, or is shortened
-    by `...`. `opening` is the byte before the reference; after `<`, a `>` must end the name.
+    """The end of the DOI or NBN in `text[start:end]`, without punctuation and names of a publisher's pages
+    (`/abstract`); `start` if the end is in doubt. `opening` is the byte before the reference.
     """
     if _SICI_BEGINNING.match(text[start:end].replace(b"%28", b"(").replace(b"%29", b")").replace(b"%2F", b"/")):
         return end if _WHOLE_SICI.fullmatch(text[start:end]) else start
@@ -234,8 +229,8 @@ def _end_of_name(text: bytes, start: int, end: int, opening: bytes = b"") -> int
 
 
 def _balanced(text: bytes, start: int, end: int) -> int:
-    """Index of the first `)` or `]` in `text[start:end]` that does not close the last open bracket: 1 for `a)b`. `end`
-    if there is none.
+    """Index of the first `)` or `]` in `text[start:end]` that does not close the last open bracket (1 for `a)b`); else
+    `end`.
     """
     opened: list[int] = []
     for place in range(start, end):
@@ -248,9 +243,8 @@ def _balanced(text: bytes, start: int, end: int) -> int:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _urn(nid: str, identifier: bytes, *, is_address: bool) -> bytes:
-    """The URN of an identifier; empty if it is not valid (a wrong check digit), or a placeholder: one character
-    repeated (`0000-0000`). `is_address`, only for `doi`: it is from the address of a resolver, so that its
-    percent-encoding is decoded.
+    """The URN of an identifier; empty if it is invalid or a placeholder. `is_address`: it is from the address of a DOI,
+    and percent-encoded.
     """
     text = html.unescape("".join(map(str.strip, identifier.decode().splitlines())))
     # 0000-0000 is a placeholder, although its check digit is right.

@@ -37,9 +37,7 @@ def find_words(data: ByteArray, at: int, end: int, places: Integers) -> tuple[in
 
 @inlined
 def _has_word(data: ByteArray) -> bool:
-    """Whether a word (`sbn`, `ssn`, `sni`, `nbn` or `doi`) begins in the first 64 bytes. Precondition: `data` has at
-    least 66 bytes.
-    """
+    """Precondition: `data` has at least 66 bytes."""
     least = np.uint8(255)
     # The loop is vectorised, as in `compiled/bytes.py`.
     for i in range(_HUNT):
@@ -49,7 +47,7 @@ def _has_word(data: ByteArray) -> bool:
 
 @inlined
 def _differs(first: np.uint8, second: np.uint8, third: np.uint8) -> np.uint8:
-    """0 if the three bytes are `sbn`, `ssn`, `sni`, `nbn` or `doi`, in any case; else more than 0."""
+    """0 if the three bytes are `sbn`, `ssn`, `sni`, `nbn` or `doi`, in any case."""
     first, second, third = np.uint8(first | _CASE), np.uint8(second | _CASE), np.uint8(third | _CASE)
     from_s, from_b = np.uint8(first ^ _S), np.uint8(second ^ _B)
     from_sbn_or_ssn = np.uint8(from_s | min(from_b, np.uint8(second ^ _S)))

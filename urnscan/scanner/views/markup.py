@@ -150,9 +150,9 @@ def step_over_markup(
 
 
 class _Gap(NamedTuple):
-    """A gap: the markup between two bytes of a name. `tags` has bits for its tags (_PHRASE to _RESTYLES), `end` is the
-    index after it, `byte` the byte after it (or STOP), `after` the end of the text that represents `byte` (or MORE),
-    `depth` the slot DEPTH after the gap. `begins_another`: whether `urn:` or a URL, another name, begins after the gap.
+    """A gap, the markup between two bytes of a name. `tags` has bits for its tags (_PHRASE to _RESTYLES). `byte` is the
+    byte after it, or STOP; `after` is the end of the text of this byte, or MORE. `depth` is the slot DEPTH after the
+    gap. `begins_another`: whether `urn:` or a URL follows.
     """
 
     tags: int
@@ -165,8 +165,8 @@ class _Gap(NamedTuple):
 
 @inner
 def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Elements, References]) -> _Gap:
-    """The gap (markup) at index `at`, in a name that begins at index `start`. `byte` is STOP if no byte of a name
-    follows, or the gap, or the name with it, is too long; `after` is MORE if bytes after the block decide.
+    """The gap (markup) at index `at`, in a name that begins at `start`. `byte` is STOP also if the gap or the name is
+    too long; `after` is MORE if bytes after the block decide.
     """
     data, filled, _ = block
     elements = tables[0]
@@ -198,7 +198,7 @@ def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Eleme
 
 @inner
 def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
-    """1 if a name goes on after a gap, 0 if it ends before the gap; MORE if bytes after the block decide."""
+    """1 if a name goes on after a gap, else 0; MORE if bytes after the block decide."""
     data, filled, final = block
     byte, closes = gap.byte, gap.tags & _CLOSES and not gap.tags & _REOPENS
     if gap.begins_another:
@@ -223,7 +223,7 @@ def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
 
 @inner
 def _has_colon(block: Block, at: int) -> int:
-    """1 if at `at` a `:` and a letter or digit follow, perhaps after letters, digits and `-`; 0 if not; else MORE."""
+    """1 if a `:` and a letter or digit follow at `at`, perhaps after letters, digits and `-`; else 0; MORE if unknown."""
     data, filled, final = block
     end = min(filled, at + _LONGEST_LABEL)
     while at < end and (is_alnum(data[at]) or data[at] == HYPHEN):
@@ -235,7 +235,7 @@ def _has_colon(block: Block, at: int) -> int:
 
 @inner
 def _are_alike(data: ByteArray, one: int, other: int) -> bool:
-    """Whether two tags, which begin at the given indices, are equal except for digits."""
+    """Whether the tags that begin at two indices are equal except for digits."""
     while True:
         while is_digit(data[one]):
             one += 1
@@ -270,8 +270,8 @@ def _end_of_word(data: ByteArray, at: int) -> int:
 
 @inner
 def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, References]) -> tuple[int, int, int]:
-    """The piece of text at index `at`: its byte, NOTHING (a tag, comment or invisible character) or STOP (any other);
-    the index after it, or MORE (bytes after `filled` are needed); and the kind and bits of a tag, else 0.
+    """The piece of text at `at`: its byte, NOTHING (a tag, comment or invisible character) or STOP; the index after it,
+    or MORE (bytes after `filled` are needed); and the kind and bits of a tag, else 0.
     """
     elements, references = tables
     if at >= filled:
@@ -295,8 +295,8 @@ def _piece(data: ByteArray, at: int, filled: int, tables: tuple[Elements, Refere
 
 @inner
 def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int, int]:
-    """The tag or comment at index `at`: its kind and bits (_CLOSING, _ENDED), and the index after it, or MORE if bytes
-    are missing. SEPARATING if it is malformed or not in `elements`; the index, except MORE, then has no meaning.
+    """The tag or comment at `at`: its kind and bits, and the index after it, or MORE if bytes are missing. The kind is
+    SEPARATING if it is malformed or unknown; then no other index than MORE has a meaning.
     """
     begin = at + 1
     if begin < filled and data[begin] == _EXCLAMATION:
@@ -326,7 +326,9 @@ def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int
 
 @inner
 def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """The comment at index `at`, a `<!`: PLAIN, its end; else, or if long, SEPARATING; MORE if bytes are missing."""
+    """PLAIN and the end of the comment at `at` (a `<!`); SEPARATING for other text or a long comment; MORE if bytes are
+    missing.
+    """
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
             return SEPARATING, MORE
@@ -374,7 +376,6 @@ def _past_white_space(data: ByteArray, at: int, filled: int) -> int:
 
 @inner
 def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
-    """Whether an apostrophe, or a character reference for an apostrophe, is directly before index `start`."""
     if start > 0 and data[start - 1] == APOSTROPHE:
         return True
     for begin in range(max(0, start - _LONGEST_APOSTROPHE), start):
@@ -385,7 +386,7 @@ def _is_quoted(data: ByteArray, start: int, references: References) -> bool:
 
 @inner
 def _begins_another(block: Block, at: int) -> int:
-    """1 if `urn:` or a URL (letters, at most 8, and `://`) begins at index `at`, 0 if not; MORE if unknown."""
+    """1 if `urn:` or a URL begins at index `at`, else 0; MORE if bytes after the block decide."""
     data, filled, final = block
     end = at
     while end < min(filled, at + _LONGEST_SCHEME) and is_letter(data[end]):

@@ -111,8 +111,8 @@ def next_candidate(data: ByteArray, at: int, until: int, filled: int, in_markup:
 
 @inner
 def _pass_over(data: ByteArray, at: int, end: int) -> int:
-    """Start of the first block of 64 bytes (_HUNT), from `at` on, in which a `urn`, in any case, begins. If there is
-    none: the start of the rest before `end`, of fewer than 67 bytes, which is not searched.
+    """Start of the first block of 64 bytes, from `at` on, in which a `urn`, in any case, begins; else start of the rest
+    before `end`, which is not searched.
     """
     while at + _HUNT + 3 <= end:
         block = data[at : at + _HUNT + 3]
@@ -129,7 +129,7 @@ def _pass_over(data: ByteArray, at: int, end: int) -> int:
 
 @inner
 def _pass_over_gaps(data: ByteArray, at: int, end: int) -> int:
-    """The result of `_pass_over` for a `urn` that may have a gap (markup) after the first or second letter."""
+    """`_pass_over` for a `urn` that may have a gap (markup) after the first or second letter."""
     while at + _HUNT + 3 <= end:
         block = data[at : at + _HUNT + 3]
         least = np.uint8(255)
@@ -146,7 +146,7 @@ def _pass_over_gaps(data: ByteArray, at: int, end: int) -> int:
 
 @inlined
 def _differs_from_gap(byte: np.uint8) -> np.uint8:
-    """0 for the bytes for which `begins_gap` is true; else more than 0."""
+    """0 if `begins_gap` is true of the byte; else more."""
     # Without these conversions the numbers have 64 bits, and the search takes seven times as long.
     first = min(np.uint8(byte ^ _LESS), np.uint8(byte ^ _AMPERSAND))
     return min(first, np.uint8((byte | _CASE) ^ _GAP_1_OR_2), np.uint8(byte ^ _GAP_3))
@@ -184,8 +184,8 @@ def begins_hidden(reading: int, data: ByteArray, at: int) -> bool:
 
 @inner
 def _is_encoded(reading: int, data: ByteArray, at: int) -> bool:
-    r"""Whether the letter or digit before index `at` ends a delimiter (a byte except letters and digits) that this
-    reading decodes, as in `%3Curn:` and `\nurn:`. Always False for readings except percent-encoding and ESCAPES.
+    r"""Whether the letter or digit before index `at` ends an encoded delimiter that this reading decodes, as in
+    `%3Curn:` and `\nurn:`.
     """
     if reading == ESCAPES:
         letter = data[at - 1]
@@ -202,7 +202,6 @@ def _is_encoded(reading: int, data: ByteArray, at: int) -> bool:
 
 @inner
 def _is_delimiter(data: ByteArray, at: int) -> bool:
-    """Whether two hex digits at index `at` represent a byte that is not a letter or digit."""
     high, low = hex_digit(data[at]), hex_digit(data[at + 1])
     return high != -1 and low != -1 and not is_alnum(16 * high + low)
 
@@ -278,9 +277,8 @@ def step(reading: int, block: Block, at: int, name: PartialName, plan: Plan, sta
 
 @inner
 def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, int]:
-    """Decode a byte of percent-encoded text (RFC 3986 §2.1), encoded at most `times` times. Returns the byte, and the
-    index after its text or MORE (bytes are missing). STOP instead of the byte for a malformed `%HH`, and for `&` and
-    other delimiters of URLs that are encoded fewer than `times` times.
+    """Decode a byte that is percent-encoded (RFC 3986 §2.1) up to `times` times. Results are those of `step`: STOP for
+    a malformed `%HH`, and for a delimiter of URLs (`&`) that is encoded fewer times.
     """
     byte, after = int(data[at]), at + 1
     for _ in range(times):
@@ -299,9 +297,8 @@ def _percent(data: ByteArray, at: int, filled: int, times: int) -> tuple[int, in
 
 @inner
 def _entity(data: ByteArray, at: int, filled: int, references: References) -> tuple[int, int]:
-    """Decode a byte of XML or HTML, which may be a character reference (`&#58;`). Returns the byte, and the index after
-    its text or MORE (bytes are missing). STOP instead of the byte for a reference to an invisible or non-ASCII
-    character.
+    """Decode a byte that may be a character reference (`&#58;`). Results are those of `step`: STOP for a reference to
+    an invisible or non-ASCII character.
     """
     if data[at] != AMPERSAND:
         return int(data[at]), at + 1
@@ -311,10 +308,8 @@ def _entity(data: ByteArray, at: int, filled: int, references: References) -> tu
 
 @inner
 def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    r"""Decode a byte that may be an escape of JSON, C, N-Triples or Python. Returns the byte, and the index after its
-    text or MORE (bytes are missing). Instead of the byte, NOTHING for a backslash at a line end (CR LF or LF), and STOP
-    (perhaps with an index before the end of the text) for an escape that is unknown, of one letter (`\n`) or of a
-    non-ASCII character.
+    r"""Decode a byte that may be an escape of JSON, C, N-Triples or Python. Results are those of `step`: NOTHING for a
+    backslash at a line end; STOP (then the index has no meaning) for `\n`, a non-ASCII character or an unknown escape.
     """
     byte = int(data[at])
     if byte != BACKSLASH:
@@ -349,9 +344,8 @@ def _escape(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
 
 @inner
 def _label(data: ByteArray, at: int, filled: int, is_prefix: bool) -> tuple[int, int]:
-    """Read a byte of a URN after a label. Returns the byte, and the index after it or MORE (bytes are missing). If
-    `is_prefix`, the text so far is `urn:` or `urn:NID:`; then one or two spaces before a letter or digit are NOTHING,
-    other spaces STOP.
+    """Read a byte of a URN after a label. Results are those of `step`: if `is_prefix` (the URN so far is `urn:` or
+    `urn:NID:`), NOTHING for one or two spaces before a letter or digit, STOP for other spaces.
     """
     byte = int(data[at])
     if not is_prefix or not (byte == SPACE or byte == TAB or byte == _NO_BREAK_SPACE[0]):

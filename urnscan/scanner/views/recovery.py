@@ -101,7 +101,6 @@ class RecoveringScanner:
         return self._selected(self._scan(self._literal.scan(read_into, after_each=True), in_memory=False))
 
     def _selected(self, batches: Iterator[Matches]) -> Iterator[Matches]:
-        """Yield the matches and rejects that `nid` and `not_nid` keep, and count the other matches in `left_out`."""
         if not self._rules.filters_names:
             yield from batches
             return
@@ -120,7 +119,9 @@ class RecoveringScanner:
         return np.flatnonzero(flags)
 
     def _scan(self, batches: Iterator[Matches], *, in_memory: bool) -> Iterator[Matches]:
-        """Yield literal and hidden matches, and rejects, before errors of `batches`, which are the literal matches."""
+        """Yield the literal matches (`batches`), hidden matches and rejects; errors of `batches` come after all of
+        them.
+        """
         pending, literal = _PendingMatches(), self._literal
         try:
             for matches in batches:
@@ -136,16 +137,15 @@ class RecoveringScanner:
         yield from self._hunt(pending, self._last_buffered(), final=True)
 
     def _last_buffered(self) -> BufferedText:
-        """The bytes in memory after the last read, with all literal matches known. Sets `byte_count`, `lines`."""
         self.byte_count, self.lines = self._literal.byte_count, self._literal.lines
+        # After the last read, all literal matches are known.
         return self._literal.buffered._replace(decided=self.byte_count, lines=self.lines)
 
     def _hunt(
         self, pending: _PendingMatches, text: BufferedText, *, final: bool = False, failed: bool = False
     ) -> Iterator[Matches]:
-        """Search for hidden URNs up to the place where all literal matches are known, and yield the decided matches.
-        With `final`, the text ends after the buffered bytes. With `failed`, the next bytes cannot be read, and a URN
-        that depends on them is left out.
+        """Search for hidden URNs as far as all literal matches are known, and yield the decided matches. With `final`,
+        the text ends after the buffered bytes; with `failed`, the next bytes cannot be read.
         """
         data, base = text.data, text.base
         starts, ends = (places - base for places in pending.extents())
@@ -175,9 +175,8 @@ class RecoveringScanner:
         yield from pending.decided(sys.maxsize if at_the_end else pending.reference_end)
 
     def _add_references(self, pending: _PendingMatches, text: BufferedText, *, whole: bool, failed: bool) -> None:
-        """Add references to names without `urn:` that overlap no other match, as far as all matches are known.
-
-        With `whole`, the text ends after the buffered bytes. With `failed`, the next bytes cannot be read.
+        """Add references to names without `urn:` that overlap no other match. `whole`: the text ends after the buffered
+        bytes; `failed`: the next bytes cannot be read.
         """
         base, hunt_end = text.base, pending.hunt_end - text.base
 
@@ -214,9 +213,8 @@ class RecoveringScanner:
             pending.hidden.append(replace(placed, via=np.full(len(rows), 1 + KINDS.index("bare"), np.uint8)))
 
     def _read_on(self, state: Integers, data: ByteArray, *, final: bool, failed: bool) -> int:
-        """Append a window for the URN at `state[AT]`, if the URN goes on after a line end.
-
-        Returns DONE, also if it does not go on; ASK if more bytes are needed; OPEN if the needed bytes cannot be read.
+        """Append a window for the URN at `state[AT]`, if it goes on after a break. Returns DONE, also if it does not;
+        ASK if more bytes are needed; OPEN if they cannot be read.
         """
         windows = self._windows
         at, used, count, first_end = (int(state[slot]) for slot in (AT, USED, COUNT, FIRST_END))
@@ -270,7 +268,7 @@ class RecoveringScanner:
             )
 
     def _placed(self, matches: Matches, start: Integers, end: Integers, text: BufferedText) -> Matches:
-        """Matches in decoded text, with places in the original text: byte offsets `start[i]` to before `end[i]`."""
+        """Matches in decoded text, with places in the original text: byte offsets, `end` exclusive."""
         # The URL around a hidden URN is in the original text only.
         host, host_offsets = hosts(text.data, start - text.base)
         return replace(
@@ -285,12 +283,12 @@ class RecoveringScanner:
 
 
 def _separates(data: ByteArray) -> bool:
-    """Whether a URN that begins before `data` certainly ends in `data`, even if it is broken over lines."""
+    """Whether a URN that begins before `data` certainly ends in it, even if broken over lines."""
     return bool((data <= SPACE).any()) and is_enough(data.tobytes())
 
 
 def _lines(places: Integers, text: BufferedText) -> Integers:
-    """The line number, from 1, of each byte offset in `places`, which are in ascending order."""
+    """The line numbers, from 1, of byte offsets, which must be sorted and not empty."""
     decided, places = text.decided - text.base, places - text.base
     low, high = min(decided, places[0]), max(decided, places[-1])
     ends = low + np.flatnonzero(text.data[low:high] == LF)
@@ -298,14 +296,11 @@ def _lines(places: Integers, text: BufferedText) -> Integers:
 
 
 def _stops(places: Integers, text: BufferedText) -> Integers:
-    """The byte at each byte offset in `places`; END after the last byte in memory."""
     within = places < text.base + len(text.data)
     return np.where(within, text.data[np.where(within, places - text.base, 0)].astype(np.int64), END)
 
 
 class _PendingMatches:
-    """Literal and hidden matches that are not yielded yet."""
-
     def __init__(self) -> None:
         self.hidden: list[Matches] = []
         """Hidden matches, in order."""
@@ -326,18 +321,17 @@ class _PendingMatches:
             self._literal.append(self._free(replace(matches, rejects=None)))
 
     def add_hidden(self, starts: Integers, ends: Integers) -> None:
-        """Add hidden URNs: byte offsets, ends exclusive. Literal matches that begin inside a hidden URN do not count."""
+        """Literal matches that begin inside a hidden URN do not count."""
         self._hidden_extents = np.hstack([self._hidden_extents, [starts, ends]])
 
     def extents(self) -> tuple[Integers, Integers]:
-        """Starts and ends (exclusive) of the pending literal matches, as byte offsets in the text."""
         starts = [matches.start for matches in self._literal]
         ends = [matches.start + matches.length for matches in self._literal]
         return np.concatenate([_NO_PLACES, *starts]), np.concatenate([_NO_PLACES, *ends])
 
     def are_free(self, starts: Integers, ends: Integers) -> npt.NDArray[np.bool_]:
-        """For each range, `starts[i]` to before `ends[i]`, whether it overlaps no match. `starts` and `ends`: byte
-        offsets in the text, up to `hunt_end`.
+        """For each range of bytes, `starts[i]` to before `ends[i]`, whether it overlaps no match. No range ends after
+        `hunt_end`.
         """
         batches = [*self._literal, *self._hunted, *self.hidden]
         begin = np.concatenate([[0], *(matches.start for matches in batches)])
@@ -347,7 +341,7 @@ class _PendingMatches:
         return last_ends[np.searchsorted(begin[order], ends) - 1] <= starts
 
     def decided(self, until: int) -> Iterator[Matches]:
-        """Remove and yield the matches that begin before `until`, in order; not literal ones inside of hidden ones."""
+        """Remove and yield, in order, the matches that begin before `until`."""
         batches = [self._free(matches) for matches in self._literal]
         hidden = [*self._hunted, *self.hidden]
         if hidden:
@@ -374,7 +368,7 @@ class _PendingMatches:
 
 
 def _rows(matches: Matches, numbers: Integers) -> Matches:
-    """The matches with the row numbers in `numbers`, without rejects."""
+    """The matches with these row numbers, without rejects."""
     rows = numbers.astype(np.int32)
     columns: dict[str, Any] = {name: getattr(matches, name)[rows] for name in _NUMBERS}
     for name in _STRINGS:

@@ -148,10 +148,9 @@ def hunt(
 
 @inner
 def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tuple[int, int]:
-    """The byte that ended the literal match `data[start:end]` (0 at the end of the bytes), and the index of that byte.
-
-    Trimmed punctuation is skipped, and also a malformed piece that may be the beginning of an encoded piece: the "%" in
-    `urn:a:b%<b>41`. If references are decoded and the match contains "&", the byte is "&".
+    """The byte that ended the literal match `data[start:end]` (0 at the end of the bytes), and its index. Trimmed
+    punctuation is skipped, and a malformed piece that may be encoded: the "%" in `urn:a:b%<b>41`. If references are
+    decoded and an "&" precedes, the byte is "&".
     """
     has_ampersand = False
     reads_references = (plan.readings[ENTITIES] or plan.readings[MARKUP]) and plan.rules.roles[AMPERSAND] != 0
@@ -172,9 +171,8 @@ def _stop(data: ByteArray, start: int, end: int, filled: int, plan: Plan) -> tup
 
 @inner
 def _may_help_literal(stop: int, plan: Plan) -> bool:
-    r"""Whether a reading must be tried at a literal match: `stop`, the byte that ended the match (`_stop`; 0 at the end
-    of the bytes), may begin what a reading that is on decodes: `\` an escape, `&` a reference, `<` markup, white space,
-    a control or a byte beyond ASCII a line break. Percent-encoding is not tested here.
+    """Whether `stop`, the byte that ended a literal match (0 at the end of the bytes), may begin what a reading that is
+    on decodes. Percent-encoding is not tested.
     """
     return bool(
         (plan.readings[ESCAPES] and stop == BACKSLASH)
@@ -186,14 +184,14 @@ def _may_help_literal(stop: int, plan: Plan) -> bool:
 
 @inlined
 def _is_in_encoded(reading: int, data: ByteArray, at: int, plan: Plan) -> bool:
-    """Whether `reading` is PERCENT_ONCE and on, and percent-encoding precedes the literal match at `at`: `%22urn:`."""
+    """Whether `reading`, if it is PERCENT_ONCE and on, decodes text before the literal match: `%22urn:`."""
     return bool(reading == PERCENT_ONCE and plan.readings[reading] and begins_hidden(reading, data, at))
 
 
 @inner
 def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, plan: Plan, windows: Windows) -> int:
     """Decode the text at `state[AT]` with each reading that is on, and append the window that reaches farthest. Returns
-    DONE, FULL, OPEN or ASK. `literal` has the end of the literal match, or -1; then the index and the byte of `_stop`.
+    a result of `hunt`. `literal` has the end of the literal match, or -1; then the index and the byte of `_stop`.
     """
     literal_end, first_end, stop = literal
     data, filled, _ = block
@@ -252,8 +250,8 @@ def _candidate(block: Block, literal: tuple[int, int, int], state: Integers, pla
 
 @inner
 def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the URN in a window, `windows.data[begin:end]`, differs from the literal match, which ends at index
-    `literal_end`. A URN without decoded bytes differs only if it is shorter because a reference ends it.
+    """Whether the URN `windows.data[begin:end]` has changed bytes, or a reference ends it before `literal_end`, the end
+    of the literal match.
     """
     data, filled, _ = block
     text_end = windows.after[end - 1]
@@ -267,8 +265,8 @@ def _is_different(block: Block, begin: int, end: int, literal_end: int, plan: Pl
 
 @inner
 def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, windows: Windows) -> tuple[int, bool]:
-    """Decode a candidate into the windows. `places`: its index in the text, and in the windows. Returns the end of the
-    URN in the windows, _NONE (no URN) or _OPEN (MORE); and whether it is cut at `max_length`.
+    """Decode a candidate; `places` are its indices in the text and in the windows. Returns the end of the URN in the
+    windows, _NONE or _OPEN, and whether the URN is cut at `max_length`.
     """
     data, _, final = block
     start, begin = places
@@ -315,8 +313,8 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
 
 @inner
 def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
-    """The end of the URN `windows.data[begin:end]` without trailing punctuation: the index of the first gap (skipped
-    text) after its last letter or digit; `end` if there is no such gap.
+    """The end of the URN `windows.data[begin:end]` without trailing punctuation: the first gap (skipped text) after its
+    last letter or digit; else `end`.
     """
     for i in range(end - 1, begin, -1):
         if is_alnum(windows.data[i]):
@@ -330,9 +328,9 @@ def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
 def _read(
     reading: int, block: Block, places: tuple[int, int], window: tuple[int, int, int], plan: Plan, windows: Windows
 ) -> tuple[int, int, int]:
-    """Decode more bytes into a window. `places`: the index in the text where the URN begins, and where decoding
-    continues. `window`: its start, its end so far, and its maximum length. Returns the indices reached in the text and
-    in the window, and a status: DONE (no byte of a URN follows), OPEN (the block ended) or FULL (the window is full).
+    """Decode more bytes into a window. `places`: the indices in the text of the URN and of the next byte. `window`: its
+    start, its end so far, its maximum length. Returns the indices reached in text and window, and DONE (no byte of a
+    URN follows), OPEN (the block ended) or FULL.
     """
     start, at = places
     begin, used, room = window
@@ -375,9 +373,7 @@ def _is_urn_byte(byte: int, rules: Rules) -> bool:
 
 @inner
 def _is_registered(begin: int, colon: int, used: int, plan: Plan, windows: Windows) -> bool:
-    """Whether the NID in a window, `windows.data[begin + 4:colon]`, is registered, in any case. `begin`: index of the
-    URN. A copy of the NID overwrites the bytes from the index `used`, the end of the window.
-    """
+    """Whether the NID is registered. Overwrites `windows.data` from `used`, the end of the window, on."""
     to = used
     for i in range(begin + 4, colon):
         windows.data[to] = lower(windows.data[i])

@@ -175,21 +175,20 @@ def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsi
 
 
 def _matched(pattern: regex.Pattern[bytes], data: bytes, at: int) -> bytes:
-    """The bytes at index `at` that match the pattern; empty if none do."""
     match = pattern.match(data, at)
     return match[0] if match else b""
 
 
 def _is_unfinished(text: bytes, matched_end: int) -> bool:
-    """Whether the bytes after a match, `text[matched_end:]`, may become a part of the URN when more bytes follow, such
-    as a `%` or `?`. False without a match (`matched_end` is 0).
+    """Whether `text[matched_end:]`, the bytes after a match, may become a part of the URN with further bytes (`%`,
+    `?`). False if `matched_end` is 0.
     """
     unfinished = _UNFINISHED.search(text)
     return unfinished is not None and unfinished.start() <= matched_end > 0
 
 
 def _unquoted(data: bytes, begin: int, run: bytes) -> bytes:
-    """The run (URN bytes from index `begin` on) without the `=` with which quoted-printable ends a line."""
+    """The run, at index `begin`, without the `=` with which quoted-printable ends a line."""
     end = begin + len(run)
     if not (run.endswith(b"=") and _SOFT.match(data, end)):
         return run
@@ -197,8 +196,8 @@ def _unquoted(data: bytes, begin: int, run: bytes) -> bytes:
 
 
 def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> int | None:
-    """Index at which the URN that begins at index `start` goes on after a break at index `end`, or None if it does not.
-    `part`: the bytes of the URN before the break. The URN may still have `left` breaks, with this one.
+    """Index at which the URN that begins at `start` goes on after a break at `end`; None if it does not. `part`: its
+    bytes before the break. It may still have `left` breaks, with this one.
     """
     silent = _INVISIBLE.match(data, end) or _FOLDED.match(data, end)
     if silent is None and data[end : end + 1] == b"=":
@@ -214,8 +213,8 @@ def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> 
 
 
 def _next_line(data: bytes, end: int) -> int | None:
-    """Index at which the text goes on after a line end at index `end`, after leader (a comment leader or quote mark)
-    and indentation. None without a line end, or if the next line lacks the leader of this line (except `*`).
+    """Index at which the text goes on after a line end at `end`, a comment leader or quote mark, and indentation. None
+    without a line end, or if the next line lacks the leader of this line (except `*`).
     """
     line_end = _LINE_END.match(data, end)
     if line_end is None:
@@ -230,15 +229,15 @@ def _next_line(data: bytes, end: int) -> int | None:
 
 
 def _line_start(data: bytes, end: int) -> int:
-    """Start of the line that ends at index `end`, after a line end or NUL; `end` if the line has more than 256 bytes."""
+    """Start of the line that ends at `end`; `end` if the line is too long."""
     floor = max(0, end - _LONGEST_LINE)
     start = max(data.rfind(b"\n", floor, end), data.rfind(b"\0", floor, end)) + 1
     return start if start or end <= _LONGEST_LINE else end
 
 
 def _plausible(data: bytes, start: int, begin: int, part: bytes, run: bytes, left: int) -> bool:
-    """Whether the URN that begins at index `start`, so far `part`, goes on after a plain break (one line end) with
-    `run`, the bytes at index `begin`. By the rules at the top of this module; `left` breaks are allowed, with this one.
+    """Whether the URN that begins at `start`, so far `part`, goes on with `run`, at index `begin`, after a plain break
+    (rules at the top of this module). It may still have `left` breaks, with this one.
     """
     opened = _OPENED.search(data, max(0, start - 65), start)
     partner = bytes([_PARTNER[opened[1][0]]]) if opened else b""
@@ -275,8 +274,8 @@ def _bracketed(data: bytes, begin: int, left: int) -> bool:
 
 
 def _closes(data: bytes, begin: int, partner: bytes, left: int) -> bool:
-    """Whether the partner of the opening mark (`)` of `(`) is in the run (URN bytes) at index `begin`, directly after
-    the run, or after further breaks, fewer than `left`.
+    """Whether the partner of the opening mark (`)` of `(`) is in or directly after the run at `begin`, or after further
+    breaks, fewer than `left`.
     """
     run = _matched(_RUN, data, begin)
     end = begin + len(run)
