@@ -74,8 +74,8 @@ def cause_of(text: str) -> str:
 
 
 def _cause(text: str, lost: str | None) -> str:
-    """The cause of an error with the given text: an error of Python; else `lost`, the cause of a lost task; else that
-    of a lost executor; else the innermost error of Java; else the first line.
+    """The cause in the text of an error: that of Python; else `lost`, of a lost task or executor; else the innermost of
+    Java; else the first line.
     """
     if python_causes := _PYTHON_CAUSE.findall(text):
         return str(python_causes[-1]).strip()

@@ -146,7 +146,7 @@ class Scan:
 
     @cached_property
     def _summaries_and_keys(self) -> tuple[list[TaskSummary], KeySample]:
-        """Summaries of the tasks in their order, and a sample of keys. The first access waits for the whole scan."""
+        """The first access waits for the whole scan."""
         return collect(self._blobs("summaries"))
 
     @property
@@ -158,7 +158,7 @@ class Scan:
         return lines_before_parts(self._summaries) if self.has_parts else {}
 
     def _in_order(self, kind: str) -> DataFrame:
-        """Blobs of `kind` (occurrences, rejects) in the order of the inputs; small ones share a partition. Runs the scan."""
+        """Blobs of `kind` in the order of the inputs; small ones share a partition. Runs the scan."""
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         blobs = self._blobs(kind)
@@ -169,7 +169,7 @@ class Scan:
         return blobs.repartitionById(len(firsts), number).sortWithinPartitions("task", "row")
 
     def _in_ranges(self) -> DataFrame:
-        """Blobs of partial rows, a partition for each range of keys; split again if needed. Runs the whole scan."""
+        """Blobs of partial rows, a partition for each range of keys."""
         blobs, ranges = self._blobs("partial"), self._ranges
         _, sample = self._summaries_and_keys
         cores = cores_of(self.results.sparkSession)
@@ -271,9 +271,8 @@ def _scan(
     arguments: Mapping[str, Any],
     tables: Collection[str],
 ) -> Scan:
-    """Scan inputs, with `arguments`: those of a public function by name; names that are not options are ignored.
-    `tables`: names of the tables to make. Inputs are read when a table is used; with `strict` now. Raises
-    ArgumentError, and FatalError (with `strict`, also if an input fails).
+    """Scan inputs. `arguments` are those of a public function; names that are not options are ignored. With `strict`,
+    inputs are read now, and a failed input raises FatalError.
     """
     (scan_options,) = read_options(arguments, Options)
     names = named_inputs([inputs] if isinstance(inputs, str | os.PathLike) else inputs)
@@ -366,7 +365,6 @@ def scan_column(
 
 
 def _with_options(occurrences: DataFrame, options: Options) -> DataFrame:
-    """Return the frame with the options of the scan in the metadata of the column `urn`."""
     return occurrences.withMetadata("urn", {_KEY: json.dumps(options.metadata())})
 
 
@@ -396,5 +394,5 @@ def scan_inputs(
 
 
 def _classes(blobs: DataFrame, options: Options) -> DataFrame:
-    """SPARK_CLASSES rows, from blobs of partial rows (counts of spellings), a partition for each range of keys."""
+    """SPARK_CLASSES rows. `blobs` has a partition for each range of keys."""
     return blobs.mapInArrow(lambda batches: executors.class_rows(batches, options), ddl(SPARK_CLASSES))

@@ -113,9 +113,7 @@ def scan_tasks(
 
 
 def _prepare(folder: str) -> None:
-    """Prepare this process: change to `folder`, that of the driver, if it exists here, and, at the first call, exclude
-    all objects, such as modules, from `gc.collect`.
-    """
+    """Prepare this process; `folder` is that of the driver."""
     # Without the folder, each input at a relative path fails.
     with contextlib.suppress(OSError):
         os.chdir(folder)
@@ -137,8 +135,8 @@ def _scan(first: int, tasks: Sequence[Task], worker: Worker, sums: _PartialSums 
 
 
 def _scan_task(summary: TaskSummary, task: Task, worker: Worker, sums: _PartialSums | None) -> Iterator[_Blob]:
-    """Scan a task, and complete its summary. Yields blobs (rows of RESULTS). Partial rows are added to `sums`, whose
-    blobs are yielded now and then, and may have rows of earlier tasks. `sums` is None if no classes are requested.
+    """Scan a task, complete its summary, and yield blobs. Partial rows are added to `sums` (None without classes),
+    whose blobs may have rows of earlier tasks.
     """
     failures = Failures()
     occurrences, rejects = _PendingRows(summary.task, "occurrences"), _PendingRows(summary.task, "rejects")
@@ -165,10 +163,6 @@ def _scan_task(summary: TaskSummary, task: Task, worker: Worker, sums: _PartialS
 
 
 class _PendingRows:
-    """Rows of a task and of a kind (`occurrences`, `rejects`). `add` yields a blob if there are many, `end` one of the
-    rest.
-    """
-
     def __init__(self, task: int, kind: str) -> None:
         self._task, self._kind = task, kind
         self._batches: list[pa.RecordBatch] = []
@@ -188,8 +182,8 @@ class _PendingRows:
 
 
 class _PartialSums:
-    """Adds up the rows of the tasks of a partition, splits them by ranges of keys (canonical forms), and makes
-    `sample`, which is complete after `end`, of the keys of one in `sample_step` rows of the sums.
+    """Adds up the rows of the tasks of a partition by ranges of keys. `sample`, of the keys of one in `sample_step`
+    rows, is complete after `end`.
     """
 
     def __init__(self, sample_step: int, ranges: Ranges) -> None:
@@ -199,15 +193,13 @@ class _PartialSums:
         self._at = (0, 0)
 
     def add(self, rows: pa.RecordBatch, names: Mapping[int, str], at: tuple[int, int]) -> Iterator[_Blob]:
-        """Add SINGLE rows, one for each occurrence. Yields blobs if many rows are pending.
-
-        `names` maps the numbers of inputs to names. `at` is the task, and a number that increases within the task.
+        """Add SINGLE rows, and yield blobs if many are pending. `names` maps numbers of inputs to names. `at` is the
+        task, and a number that increases within it.
         """
         self._at = at
         yield from starmap(self._blob, self._sums.add(rows, names))
 
     def end(self) -> Iterator[_Blob]:
-        """Yield blobs of all pending rows."""
         yield from starmap(self._blob, self._sums.end())
 
     def _blob(self, number: int, rows: pa.RecordBatch) -> _Blob:
@@ -295,9 +287,6 @@ def reject_rows(batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, in
 
 
 def _places(task: pa.Array, first: int, source: pa.Array) -> pa.StructArray:
-    """The column `place` of rows: the numbers of their tasks, of the rows (from `first` on), and of their inputs
-    (`source`).
-    """
     row = number_array(np.arange(first, first + len(task)))
     return pa.StructArray.from_arrays([task, row, source], fields=list(frames.PLACE))
 
@@ -317,8 +306,8 @@ def table_rows(
 def _unpack(
     batches: Iterable[pa.RecordBatch], lines_before: Mapping[int, int]
 ) -> Iterator[tuple[int, int, pa.RecordBatch]]:
-    """Yield the rows in the blobs of RESULTS rows, in batches: the number of the task, the number of the first row in
-    the task, and the rows. To their `line`, the lines in earlier parts of the file (`lines_before`, by task) are added.
+    """Yield batches of the rows in the blobs of RESULTS rows, with the number of the task, and of the first row in it.
+    `lines_before` (by task) is added to `line`.
     """
     for task, row, blob in _values(batches, "task", "row", "rows"):
         first = row
@@ -362,7 +351,6 @@ def write_file(
 
 
 def _values(batches: Iterable[pa.RecordBatch], *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of the columns `names`, row by row."""
     for batch in batches:
         for row in range(batch.num_rows):
             yield tuple(batch.column(name)[row].as_py() for name in names)

@@ -81,7 +81,7 @@ class Folder:
             )
 
     def _look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether it is the result of a run (has the file with the metadata of a run)."""
+        """Whether the folder exists, and whether it is the result of a run."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -104,7 +104,6 @@ class Folder:
         raise NotImplementedError
 
     def _check_rows(self, table: str, written: int, expected: int) -> None:
-        """Raise FatalError if the number of written rows differs from the expected number."""
         if written != expected:
             noun = "failures" if table == "errors" else "rejects" if table == "rejects" else "occurrences"
             raise FatalError(
@@ -114,7 +113,7 @@ class Folder:
 
 
 class _SparkFolder(Folder):
-    """A folder at a URL. Spark writes the folder under a temporary name next to the URL; then the folder is renamed."""
+    """A folder at a URL, which Spark writes under a temporary name next to it and then renames."""
 
     def __init__(self, spark: SparkSession, path: str, *, force: bool) -> None:
         super().__init__(path, force=force)
@@ -160,32 +159,32 @@ class _SparkFolder(Folder):
 
 
 class _Place(Protocol):
-    """The path or URL of a folder whose files executors write. Methods raise OSError and SourceError."""
+    """The path or URL of a folder whose files executors write."""
 
     attempts: str
-    """The path or URL of the folder in which executors write files."""
+    """The path or URL of the folder to which executors write."""
 
     def look(self) -> tuple[bool, bool]:
-        """Whether the folder exists, and whether it is the result of a run (has the file with the metadata of a run)."""
+        """Whether the folder exists, and whether it is the result of a run."""
 
     def make(self) -> None:
         """Make the temporary folders, empty; earlier ones are removed."""
 
     def take(self, names: Sequence[str]) -> None:
-        """Add the files `names` of the folder `attempts`, in this order. Raises FileNotFoundError if one is missing."""
+        """Add files of the folder `attempts`, in this order. Raises FileNotFoundError if one is missing."""
 
     def put(self, file: Path, name: str) -> None:
-        """Copy a file of this machine to the folder, as `name`."""
+        """Add a copy of a file of this machine, as `name`."""
 
     def appear(self) -> None:
-        """Move the folder with the files of `take` and `put` to the path or URL. An existing folder is replaced."""
+        """Move the files of `take` and `put` to the path or URL. An existing folder is replaced."""
 
     def clear(self) -> None:
         """Remove the temporary folders."""
 
 
 class _ExecutorFolder(Folder):
-    """A folder whose files executors write. The columns have the same types as without Spark."""
+    """A folder whose files executors write. Columns have the same types as without Spark."""
 
     def __init__(self, name: str, place: _Place, *, force: bool) -> None:
         super().__init__(name, force=force)
@@ -229,8 +228,8 @@ class _ExecutorFolder(Folder):
     def _write_part(
         self, table: Mapping[str, Any], batches: Sequence[pa.RecordBatch], metadata: Mapping[str, Any] | None = None
     ) -> None:
-        """Write a table as the single file of the folder, on this machine. `table` has the arguments of ParquetOutput,
-        as in WRITTEN. `metadata` is written in the footer of the file.
+        """Write the single file of the folder, on this machine. `table` has the arguments of ParquetOutput; `metadata`
+        is for the footer.
         """
         with _new_file("part.parquet") as path:
             with ParquetOutput(path, **table) as output:
@@ -287,9 +286,7 @@ class _Disk:
 
 
 class _Bucket:
-    """A folder in an object store. The file with the metadata is written last, as a mark that the folder is
-    complete.
-    """
+    """A folder in an object store. The metadata come last, as a mark that it is complete."""
 
     def __init__(self, url: str) -> None:
         self._folder = RemoteFolder(parse_url(url))
@@ -338,7 +335,7 @@ def _part(number: int) -> str:
 
 
 def _expected_count(table: str, report: Report) -> int:
-    """The number of rows that a table must have; for a table of classes, the sum of `occurrence_count`."""
+    """For classes, the sum of `occurrence_count`."""
     return (
         len(report.failures) if table == "errors" else report.rejects or 0 if table == "rejects" else report.occurrences
     )
@@ -346,6 +343,5 @@ def _expected_count(table: str, report: Report) -> int:
 
 @contextlib.contextmanager
 def _new_file(name: str) -> Iterator[Path]:
-    """Context with a path for a new file on this machine, which is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="urnscan-") as folder:
         yield Path(folder, name)

@@ -43,9 +43,6 @@ def _ddl(kind: pa.DataType) -> str:
 
 
 def _spark_schema(schema: Iterable[pa.Field]) -> pa.Schema:
-    """The schema with types that Spark has: those of the values instead of dictionaries, `int16` instead of `uint8`,
-    and microseconds in UTC for times.
-    """
     fields = []
     for field in schema:
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type

@@ -98,9 +98,7 @@ def first_tasks(summaries: Sequence[TaskSummary], kind: str) -> list[int]:
 
 
 def _size(task: Task, unknown: int) -> int:
-    """Number of bytes of the inputs of a task, each of `unknown` bytes if its size is unknown; 0 for a task that is an
-    error.
-    """
+    """Bytes of the inputs of a task, `unknown` for each input of unknown size; 0 for an error."""
     match task:
         case FileGroup():
             sizes = map(bytes_of, task.inputs)

@@ -70,7 +70,7 @@ class File(Reader):
         self._descriptor = -1
 
     def _is_ready(self, got: int) -> bool:  # noqa: ARG002 (pipes use it)
-        """Whether to read on after `got` bytes: always, for a file. A pipe may wait here for the first byte."""
+        """A pipe may wait here for the first byte."""
         return True
 
 
@@ -121,8 +121,8 @@ class Range(File):
         os.lseek(descriptor, self.offset, os.SEEK_SET)
 
     def _begin(self, start: int) -> int:
-        """Offset of the first separator from `start` on; 0 if `start` is 0. Without a separator in the range, `start`,
-        and the range is empty.
+        """Offset of the first separator from `start` on; 0 if `start` is 0. Without one, `start`, and the range is
+        empty.
         """
         if start == 0 and self._end > 0:
             return 0
@@ -186,10 +186,8 @@ def open_range(source: Input, start: int, end: int, separators: bytes) -> Range:
 
 
 def _open(source: Input) -> tuple[int, int]:
-    """Open an input that is a path or standard input, not an object in a store. Returns the descriptor (0 for standard
-    input) and `st_mode`.
-
-    Raises SourceError, also for a folder.
+    """Open a path or standard input, not an object in a store. Returns the descriptor (0: standard input) and
+    `st_mode`.
     """
     descriptor = 0
     try:

@@ -138,8 +138,6 @@ def _arrow_store(root: Url, tries: int) -> _Arrow:
 
 
 class _Fsspec:
-    """Store through fsspec. Each instance has a separate file system."""
-
     def __init__(self, url: Url) -> None:
         try:
             import fsspec.core  # noqa: PLC0415 (an extra)
@@ -211,7 +209,7 @@ def _marks(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 class _File:
-    """Content of an object, read by the file of pyarrow or fsspec."""
+    """Content of an object, read by a file of pyarrow or fsspec."""
 
     at: int | None = None
 
