@@ -20,14 +20,12 @@ Result = TypeVar("Result")
 
 
 class _Object(io.RawIOBase):
-    """Object of a store as a Python file, which reconnects when a connection fails. Reading raises SourceError, also if
+    """Object of a store as a Python file that reconnects when a connection fails. Reading raises SourceError, also if
     the object has changed since it was opened.
     """
 
     def __init__(self, source: Remote, start: int = 0, end: int | None = None) -> None:
-        """Open the object. `start` and `end` (exclusive): the byte range that the caller will read; by default the
-        whole object. Raises SourceError.
-        """
+        """The caller will read the bytes from `start` to `end` (exclusive). Raises SourceError."""
         self.source = source
         self._end = end
         self._content: Content | None = None
@@ -40,9 +38,6 @@ class _Object(io.RawIOBase):
         self.is_stream = content.at is not None
 
     def read_at(self, position: int, view: memoryview) -> int:
-        """Fill the front of the view with the bytes from `position` on. Returns their number, 0 at the end of the
-        object.
-        """
         if self.size is not None and position >= self.size and self.is_stream:
             return 0
         return self._patiently(lambda: self._read_at(position, view), position)
@@ -84,10 +79,8 @@ class _Object(io.RawIOBase):
         return self._content
 
     def _opened(self, position: int) -> Content:
-        """The content, from which the bytes at `position` can be read: reopened after a failure, or if a stream is at
-        another byte.
-
-        Raises Trouble if the object may have changed, or if the connection broke too often.
+        """The content, reopened if need be, to read from `position`. Raises Trouble if the object may have changed, or
+        if the connection broke too often.
         """
         if self._content is not None and self._content.at in (None, position):
             return self._content

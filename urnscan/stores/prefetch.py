@@ -40,6 +40,6 @@ def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) 
 
 
 def _begin(request: Request[Item]) -> Iterator[Item]:
-    """Call a request and wait for the first item. Returns an iterator of all items."""
+    """Call a request, and wait for its first item."""
     items = request()
     return itertools.chain(list(itertools.islice(items, 1)), items)

@@ -64,9 +64,7 @@ def after_refusal(url: Url) -> str:
 
 
 def _credentials(bucket: Url) -> dict[str, Any]:
-    """Options of pyarrow for the credentials: those of the URL, else of the environment. Empty if pyarrow may find some
-    (of a profile or role of AWS); anonymous access otherwise.
-    """
+    """Options of pyarrow for the credentials of a bucket; empty if pyarrow may find those of AWS itself."""
     user, _, password = (bucket.user or "").partition(":")
     if user == "anonymous":
         return {"anonymous": True}
@@ -80,8 +78,8 @@ def _credentials(bucket: Url) -> dict[str, Any]:
 
 
 def _has_credentials() -> bool:
-    """Whether pyarrow may find credentials of AWS: a profile, a role, a file, or the metadata service of EC2, which is
-    asked only if there is nothing else.
+    """Whether pyarrow may find credentials of AWS itself. The metadata service of EC2 is asked last, because it may not
+    answer.
     """
     if _first_set(*_ROLES):
         return True

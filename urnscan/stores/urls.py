@@ -193,6 +193,6 @@ def clean(text: str) -> str:
 
 
 def _decoded(part: str) -> str:
-    """Decode a part of a pattern of the web. `%2A` is a literal "*" and becomes `[*]`; `%3F` and `%5B` likewise."""
+    """Decode a part of a pattern. An encoded wildcard is a literal character: `%2A` becomes `[*]`."""
     part = re.sub("%(2A|3F|5B)", lambda match: f"[{unquote(match[0])}]", part, flags=re.IGNORECASE)
     return unquote(part)

@@ -36,8 +36,6 @@ _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-en
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Handler that follows redirects only to http and https."""
-
     def redirect_request(
         self,
         req: urllib.request.Request,
@@ -59,9 +57,7 @@ _OPENER = urllib.request.build_opener(_Redirects)
 
 
 def _answer(request: urllib.request.Request) -> http.client.HTTPResponse:
-    """Send a request and wait for the headers of the response, at most 60 seconds. Raises TimeoutError, and errors of
-    urllib.
-    """
+    """Send a request and wait for the headers of the response."""
     # The timeout of urllib is for one byte: a server that sends byte after byte slowly would never be too late.
     answer: Future[http.client.HTTPResponse] = in_thread(lambda: _OPENER.open(request, timeout=store.TIMEOUT))
     try:
@@ -144,9 +140,7 @@ class Web:
         return page
 
     def _links(self, path: str) -> set[str] | None:
-        """Targets of the links of the page at `path`, as absolute URLs, if it has the title of a folder ("Index of …");
-        None for any other page.
-        """
+        """Absolute URLs of the links of a page that lists a folder ("Index of …"); None for any other page."""
         from lxml import html  # noqa: PLC0415 (only for pages that may list a folder)
 
         data = bytearray()
@@ -190,9 +184,8 @@ class Web:
 
 
 class _Lines:
-    """File of a response that limits the lines, and the seconds, of each call of http.client.
-
-    Lines are the sizes of chunks, and the trailer fields after the last chunk (RFC 9112, 7.1.2).
+    """File of a response that limits the lines, and the seconds, of each call of http.client. Lines are the sizes of
+    chunks, and the trailer fields (RFC 9112, 7.1.2).
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -200,12 +193,11 @@ class _Lines:
         self.begin()
 
     def begin(self) -> None:
-        """Reset the limits. Called before each call of http.client."""
+        """Reset the limits, before each call of http.client."""
         self._count = 0
         self._until = time.monotonic() + _PATIENCE * store.TIMEOUT
 
     def readline(self, most: int) -> bytes:
-        """Read the next line, at most `most` bytes. Raises Trouble after 100 lines, or 60 seconds, since `begin`."""
         self._count += 1
         line = bytearray()
         while len(line) < most and not line.endswith(b"\n") and (pending := self._file.peek(1)):
@@ -221,7 +213,7 @@ class _Lines:
 
 
 class _Page:
-    """Body of a response, as a `Content`: a stream of bytes, which begins at byte `at` of the page."""
+    """Body of a response, as a `Content`: a stream that may begin in the middle of the page."""
 
     def __init__(self, response: http.client.HTTPResponse) -> None:
         self._response = response
@@ -249,9 +241,7 @@ class _Page:
 
     @property
     def state(self) -> str | None:
-        """Version of the page: a strong ETag, else size and Last-Modified if the server gives both (RFC 9110, 8.8),
-        else None.
-        """
+        """Version of the page: a strong ETag, else size and Last-Modified if both are known (RFC 9110, 8.8)."""
         tag, time = self._response.headers.get("ETag", ""), self._response.headers.get("Last-Modified")
         if tag.startswith('"'):
             return tag
@@ -274,7 +264,6 @@ class _Page:
         return filled
 
     def _read(self, most: int) -> bytes:
-        """Read at most `most` bytes; empty at the end. Raises Trouble."""
         began = time.monotonic()
         self._lines.begin()
         try:

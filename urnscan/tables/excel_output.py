@@ -39,7 +39,7 @@ _PROPERTIES = "docProps/custom.xml"
 
 
 class _Sheet(Worksheet):  # type: ignore[misc]
-    """A sheet in which a text that begins with `<r>` stays a text. XlsxWriter would treat the text as XML."""
+    """A sheet in which a text that begins with `<r>` stays a text. XlsxWriter would treat it as XML."""
 
     def _xml_rich_inline_string(self, string: str, attributes: Any) -> None:  # noqa: ANN401 (as in XlsxWriter)
         self._xml_inline_string(string, True, attributes)
@@ -91,9 +91,7 @@ class ExcelOutput(Output):
                 self._write_cells([cell_values(column) for column in rows.slice(start, _PART).columns])
 
     def _write_cells(self, columns: list[pa.Array]) -> None:
-        """Write the next rows, at most 4,096, cell by cell, as the mode `constant_memory` requires. `columns` are
-        results of `cell_values`. A null is an empty cell.
-        """
+        """Write the next rows cell by cell, as the mode `constant_memory` requires."""
         if self._rows < _MEASURED_ROWS:
             self._measure(columns)
         writers = [self._writer(column.type) for column in columns]
@@ -115,9 +113,7 @@ class ExcelOutput(Output):
         self._sheet.write_string(row, column, text)
 
     def _measure(self, columns: list[pa.Array]) -> None:
-        """Widen the columns for the longest text in the first 1,000 rows of the table. `columns` are those of the next
-        rows.
-        """
+        """Widen the columns for the longest texts in the next rows of the table, `columns`."""
         for number, column in enumerate(columns):
             texts = column.slice(0, _MEASURED_ROWS - self._rows).cast(pa.string()).to_pylist()
             longest = max((len(text) for text in texts if text is not None), default=0)
@@ -143,7 +139,7 @@ class ExcelOutput(Output):
             raise OSError(str(error)) from error
 
     def _explain(self) -> None:
-        """Write the second sheet, with the meaning of each column, and the remarks. Called after all rows are written."""
+        """Write the second sheet: the meaning of each column, and the remarks."""
         sheet = self._book.add_worksheet("columns", _Sheet)
         text = self._book.add_format({"num_format": "@", "text_wrap": True, "valign": "top"})
         rows = explained_columns(self.schema)
@@ -156,7 +152,7 @@ class ExcelOutput(Output):
                 sheet.write_string(row, column, cell, self._head if row == 0 else text)
 
     def _close(self) -> None:
-        """Close the temporary files of an output that is not complete."""
+        """Close the temporary files of an incomplete output."""
         for sheet in self._book.worksheets():
             with contextlib.suppress(OSError):
                 sheet.row_data_fh.close()
@@ -174,7 +170,6 @@ def is_workbook(path: str) -> bool:
 
 
 def _number_format(kind: pa.DataType) -> str:
-    """The number format of the cells of a column, in the notation of Excel: `@` for texts, `0` for integers."""
     if pa.types.is_integer(kind):
         return "0"
     return "General" if pa.types.is_boolean(kind) or pa.types.is_floating(kind) else "@"

@@ -37,7 +37,7 @@ def with_metadata(schema: pa.Schema, metadata: Mapping[str, Any]) -> pa.Schema:
 
 
 def _column(field: pa.Field) -> dict[str, Any]:
-    """The entry of a column in the metadata of pandas. A dictionary-encoded column has the type of the values."""
+    """The entry of a column in the metadata of pandas."""
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     logical, stored, more = _LOGICAL.get(kind, str(kind)), str(kind), None
     if pa.types.is_list(kind):

@@ -108,9 +108,7 @@ class Output:
             self._place.put(self._written, force=self._force)
 
     def _write_end(self, metadata: Mapping[str, Any]) -> None:
-        """Write the end of the file and close the file. Each kind of output defines this method. `metadata` is empty if
-        none was given.
-        """
+        """Write the end of the file, and close it."""
         raise NotImplementedError
 
 
@@ -196,7 +194,7 @@ def _place(path: str | os.PathLike[str] | IO[bytes]) -> _Local | _Remote | _Stre
 
 
 class _Local:
-    """The path of an output on this machine. Methods raise FatalError and OSError."""
+    """A path as the target of an output. Methods raise FatalError and OSError."""
 
     def __init__(self, path: str) -> None:
         self.name = path
@@ -205,9 +203,6 @@ class _Local:
         self.base_path = Path(os.path.realpath(self._path))
 
     def check(self, *, force: bool) -> None:
-        """Raise FatalError if the path is a folder or another file that is not regular or, without `force`, if anything
-        exists there. Whether the folder of the path exists is not checked.
-        """
         if self._path.is_dir():
             raise FatalError(f"{self.name}: is a folder; name a file in it")
         if self.base_path.exists() and not self.base_path.is_file():
@@ -216,16 +211,14 @@ class _Local:
             raise existing_output(self.name)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Move the file `written`, which is in the same file system, to this path. Without `force`, raises FatalError
-        if a file has appeared there during the run.
+        """Move the file `written`, which must be in the same file system, to this path. Without `force`, raises
+        FatalError if a file has appeared there during the run.
         """
         if force or not self._link(written):
             written.replace(self.base_path)
 
     def _link(self, written: Path) -> bool:
-        """Make this path a hard link to the file `written`; return False if the file system cannot do that. Raises
-        FatalError if the path exists.
-        """
+        """Make this path a hard link to the file `written`; return False if the file system cannot do that."""
         try:
             os.link(written, self.base_path)
         except OSError as error:
@@ -236,7 +229,7 @@ class _Local:
 
 
 class _Remote:
-    """The URL of an output in a store. Methods raise FatalError and SourceError."""
+    """A URL as the target of an output. Methods raise FatalError and SourceError."""
 
     def __init__(self, url: str) -> None:
         from urnscan.stores.remote_outputs import RemotePlace  # noqa: PLC0415 (only for URLs)
@@ -248,9 +241,6 @@ class _Remote:
         self.base_path = Path(tempfile.gettempdir(), f"{self._place.base_name}.{digest}")
 
     def check(self, *, force: bool, reason: str = _EXISTS) -> None:
-        """Raise FatalError if an output cannot have this URL: there is a folder or, without `force`, an object;
-        `reason` is the reason in the error about an object.
-        """
         existing = self._place.find()
         if existing is not None and existing.is_folder:
             raise FatalError(f"{self.name}: is a folder; name a file in it")
@@ -258,15 +248,12 @@ class _Remote:
             raise existing_output(self.name, reason)
 
     def put(self, written: Path, *, force: bool) -> None:
-        """Copy the file `written` to this URL. Without `force`, raises FatalError if an object has appeared there
-        during the run; always, if a folder is there.
-        """
         self.check(force=force, reason=_EXISTS_SINCE_START)
         self._place.put(written)
 
 
 class _Stream:
-    """An open stream as the target of an output: standard output."""
+    """Standard output as the target of an output."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -274,10 +261,9 @@ class _Stream:
         self.base_path = Path(tempfile.gettempdir(), f"urnscan-{os.getpid()}")
 
     def check(self, *, force: bool) -> None:
-        """Do nothing: a stream has no earlier file that could be replaced."""
+        """Do nothing: a stream replaces no file."""
 
     def put(self, written: Path, *, force: bool) -> None:  # noqa: ARG002 (as in the other classes)
-        """Copy the file `written` to the stream. Raises OSError."""
         with written.open("rb") as file:
             shutil.copyfileobj(file, self._stream)
         self._stream.flush()
@@ -308,9 +294,7 @@ def work_folder(path: Path) -> Iterator[Path]:
 
 
 def _remove_if_dead(folder: Path) -> None:
-    """Remove a work folder if the process that made it has ended: its file `lock` is not locked, or is missing in a
-    folder that is older than a minute.
-    """
+    """Remove a work folder if the process that made it has ended. A living process keeps the file `lock` in it locked."""
     with contextlib.suppress(OSError), contextlib.ExitStack() as stack:
         try:
             lock = os.open(folder / "lock", os.O_RDWR | os.O_CLOEXEC)

@@ -86,30 +86,26 @@ def end_of_file(empty: memoryview, groups: Sequence[bytes], rows: int) -> bytes:
 
 
 def _read_footer(file: memoryview) -> tuple[int, _Structure]:
-    """The byte offset of the footer of a Parquet file, and the footer."""
     end = len(file) - 4 - len(MAGIC)
     start = end - int.from_bytes(file[end : end + 4], "little")
     return start, _Reader(bytes(file[start:end])).structure()
 
 
 def _move(fields: _Structure, number: int, distance: int) -> None:
-    """Add `distance` to the offset in the field `number` of a structure, in place. An offset that is 0 or absent means
-    "none", and stays.
-    """
+    """Add `distance` to the offset in a field. An offset that is 0 or absent means "none", and stays."""
     kind, offset = fields.get(number, (_I64, 0))
     if offset:
         fields[number] = (kind, offset + distance)
 
 
 class _Reader:
-    """Reader of a structure in the compact protocol of Thrift. Each method reads a value and moves behind it."""
+    """Reader of a structure in the compact protocol of Thrift."""
 
     def __init__(self, data: bytes) -> None:
         self._bytes = data
         self._at = 0
 
     def structure(self) -> _Structure:
-        """Read the fields up to the end of the structure, and return them."""
         fields: _Structure = {}
         number = 0
         while (head := self._byte()) != _STOP:
@@ -136,7 +132,6 @@ class _Reader:
         return self._bytes[self._at - 1]
 
     def _unsigned(self) -> int:
-        """Read and return an unsigned number: seven bits in each byte, the lowest first."""
         number = shift = 0
         while (byte := self._byte()) > 127:
             number |= (byte & 127) << shift
@@ -144,7 +139,7 @@ class _Reader:
         return number | byte << shift
 
     def _integer(self) -> int:
-        """Read and return a signed number in zigzag form: 0, 1, 2, 3 in the file mean 0, -1, 1, -2."""
+        """Read a number in zigzag form: 0, 1, 2, 3 in the file mean 0, -1, 1, -2."""
         number = self._unsigned()
         return number >> 1 ^ -(number & 1)
 

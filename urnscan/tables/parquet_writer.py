@@ -122,10 +122,7 @@ class ParquetOutput(Output):
         self._file.close()
 
     def _write_group(self) -> None:
-        """Make a row group of the pending rows, of which there is at least one. With a pool, a thread encodes it, and
-        only the row groups that are already encoded are written, in order; if more are being encoded than the pool has
-        threads, this waits for the first.
-        """
+        """Make a row group of the pending rows, of which there is at least one. With a pool, a later call may write it."""
         # If more row groups are being encoded than the pool has threads, this waits for the first.
         batches, self._pending = self._pending, []
         self._pending_rows = self._pending_bytes = 0
@@ -141,9 +138,7 @@ class ParquetOutput(Output):
         return RowGroup(self._encoded(_same_dictionaries(pa.Table.from_batches(batches))))
 
     def _encoded(self, rows: pa.Table | None, metadata: Mapping[str, bytes] | None = None) -> memoryview:
-        """The bytes of a Parquet file with the rows as its only row group; without row groups if `rows` is None.
-        `metadata` are entries for the metadata of the file.
-        """
+        """The bytes of a Parquet file with the rows as its only row group; without row groups if `rows` is None."""
         stream = pa.BufferOutputStream()
         with pq.ParquetWriter(stream, self.schema if rows is None else rows.schema, **self._properties) as writer:
             if rows is not None:
@@ -169,9 +164,7 @@ class ParquetOutput(Output):
 
 
 def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Number of bytes of text in each row. Columns of strings and lists of strings count; columns with a name in
-    `repeating`, columns with a dictionary, and texts in structures do not count.
-    """
+    """Number of bytes of text in each row, in columns of strings or lists of strings that are not in `repeating`."""
     data = np.zeros(rows.num_rows, np.int64)
     for name, column in zip(rows.schema.names, rows.columns, strict=True):
         if name in repeating:
@@ -184,7 +177,7 @@ def _bytes(rows: pa.RecordBatch, repeating: Sequence[str]) -> npt.NDArray[np.int
 
 
 def _same_dictionaries(group: pa.Table) -> pa.Table:
-    """The rows, with dictionaries that contain only the values of these rows, in the order of first occurrence."""
+    """The rows with dictionaries that contain only their values, in the order of first occurrence."""
     # Without this step, the file would depend on the dictionaries of the batches.
     group = group.unify_dictionaries().combine_chunks()
     for number, field in enumerate(group.schema):

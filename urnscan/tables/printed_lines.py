@@ -100,9 +100,7 @@ def json_lines(rows: pa.RecordBatch) -> memoryview:
 
 
 def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | str]]:
-    """Yield (key, JSON values) for each key of the JSON objects, in the order of the columns; the column `stop` has two
-    keys. A str instead of a column is the value in all rows.
-    """
+    """Yield the keys of the JSON objects with their values as JSON. A str instead of a column is the value in all rows."""
     urn_columns = _URN_COLUMNS if "urn" in rows.schema.names else ()
     for name in rows.schema.names:
         column = rows.column(name)
@@ -117,9 +115,7 @@ def _json_columns(rows: pa.RecordBatch) -> Iterator[tuple[str, pa.StringArray | 
 
 
 def _stop(byte: int) -> str | None:
-    r"""JSON of the byte after a URN: the character, or a text like `\xe4` for a byte that is not ASCII; None for a
-    negative number.
-    """
+    """JSON of the byte after a URN; None for a negative number."""
     return None if byte < 0 else _json_string(bytes([byte]).decode("ascii", "backslashreplace"))
 
 
@@ -164,26 +160,22 @@ def _json_string(text: str) -> str:
 
 
 def _mapped(column: pa.Array, function: Callable[[Any], str | None]) -> pa.StringArray:
-    """The results of `function` for the values of a column; null for null. `function` is called once for each value in
-    the dictionary of the column, not for each row.
+    """The results of `function`, which is called for each value in the dictionary of a column, not for each row; null
+    for null.
     """
     column = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return text_array([function(value) for value in column.dictionary.to_pylist()]).take(column.indices)
 
 
 def _joined(*parts: pa.StringArray | str) -> memoryview:
-    """The bytes of all rows, one after the other, in UTF-8: in each row, the parts are joined. A part that is a str is
-    the same in all rows; at least one part is a column. A row with a null in any part has no bytes.
-    """
+    """The bytes of all rows that `_strings` joins, one after the other. A row with a null has no bytes."""
     data, offsets = byte_strings(_strings(*parts))
     # The buffer of a column without rows may have more bytes.
     return data[: offsets[-1]].data
 
 
 def _strings(*parts: pa.StringArray | str) -> pa.StringArray:
-    """The columns joined row by row, as a single column of texts. A part that is a str is the same in all rows; at
-    least one part is a column. A row with a null in any part is null.
-    """
+    """The parts joined row by row. At least one part is a column. A row with a null in any part is null."""
     columns: list[pa.StringArray | pa.StringScalar] = []
     for is_string, group in itertools.groupby(parts, lambda part: isinstance(part, str)):
         neighbours = list(group)

@@ -178,9 +178,8 @@ class TableFile:
         return []
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
-        """The column with the present name `name`, of a batch with the names that the file has; integers become int64.
-        Raises FatalError for nulls that the schema does not allow, for a text in `urn` that does not begin like a
-        URN, and for a count below 1 or above `_MOST_COUNTED`.
+        """The column with the present name `name`; integers become int64. Raises FatalError for values that urnscan
+        does not write.
         """
         column, field = batch.column(self._names[name]), self._schema.field(name)
         if column.null_count and not field.nullable:
@@ -232,9 +231,7 @@ class TableFile:
 
 
 def _has_sign(path: str, offset: int, whence: int) -> bool:
-    """Whether `PAR1`, with which Parquet files begin and end, is at a position of a file. `offset` and `whence` are the
-    arguments of `seek`. True if the file cannot be read there.
-    """
+    """Whether `PAR1` is at a position of a file (arguments of `seek`). True if reading fails."""
     with contextlib.suppress(OSError), Path(path).open("rb") as file:
         file.seek(offset, whence)
         return file.read(len(MAGIC)) == MAGIC
@@ -242,9 +239,7 @@ def _has_sign(path: str, offset: int, whence: int) -> bool:
 
 
 def _misfit(schema: pa.Schema, kind: str) -> str:
-    """A message: why a file with this schema (present names of the columns) is not a table of this kind; empty if it is
-    one.
-    """
+    """Why a file with this schema (present names of the columns) is not a table of this kind; empty if it is one."""
     expected, _ = _MADE_BY[kind]
     missing = [name for name in _needed(kind) if name not in schema.names]
     for other, (_, made_by) in _MADE_BY.items():
@@ -264,7 +259,7 @@ def _misfit(schema: pa.Schema, kind: str) -> str:
 
 
 def _needed(kind: str) -> list[str]:
-    """The columns that each file of this kind has, whichever version of urnscan wrote it."""
+    """The columns of this kind in the files of every version of urnscan."""
     schema, _ = _MADE_BY[kind]
     return [name for name in schema.names if kind != "occurrences" or name not in ADDED]
 
@@ -274,9 +269,7 @@ def _decoded(kind: pa.DataType) -> pa.DataType:
 
 
 def _is_like(stored: pa.DataType, expected: pa.DataType) -> bool:
-    """Whether a column of type `stored` can be read as `expected`. Other writers store numbers and strings in other
-    widths.
-    """
+    """Whether a column of type `stored` can be read as `expected`. The widths of numbers and strings may differ."""
     stored, expected = _decoded(stored), _decoded(expected)
     if pa.types.is_string(expected):
         return bool(pa.types.is_string(stored) or pa.types.is_large_string(stored))

@@ -225,8 +225,8 @@ def reject_rows(rejects: Rejects, places: Places, syntax: Syntax) -> pa.RecordBa
 
 
 def _shapes(texts: pa.StringArray) -> pa.StringArray:
-    """For each text that is not a URN, a text with the same error at the same position, perhaps shorter. Similar texts
-    become equal: `urn:isbn;1` and `urn:issn;2` both give `urn:aaaa;`.
+    """For each text that is not a URN, a text with the same error at the same position. Similar texts become equal:
+    `urn:isbn;1` and `urn:issn;2` both give `urn:aaaa;`.
     """
     data, offsets = byte_strings(texts)
     out, out_offsets = np.empty(len(data), np.uint8), np.zeros(len(texts) + 1, np.int32)
@@ -236,9 +236,8 @@ def _shapes(texts: pa.StringArray) -> pa.StringArray:
 
 @compiled
 def _write_shapes(data: ByteArray, offsets: Offsets, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write for each text a text with the same error (as `_shapes` says) to `out`, and the ends to `out_offsets`, from
-    its second element on. `out` has as many bytes as `data`, `out_offsets` as many elements as `offsets`, the first one
-    0.
+    """Write the texts that `_shapes` returns to `out`, which is as long as `data`, and their ends to `out_offsets` from
+    its second element on. The first one is 0.
     """
     # Letters and digits of an NID of more than three characters become "a". Text after a character that cannot follow
     # the NID is left out.
@@ -319,16 +318,12 @@ def _valid(codes: Codes) -> pa.BooleanArray:
 
 
 def _nullable(kind: pa.DataType, known: npt.NDArray[np.bool_], *buffers: pa.Buffer) -> pa.Array:
-    """A column of the type `kind`. Row i is null if `known[i]` is False. `buffers` have the values in the layout of
-    Arrow for this type, without the bits for nulls.
-    """
+    """A column in which row i is null if `known[i]` is False. `buffers` are those of Arrow without the validity bits."""
     return pa.Array.from_buffers(kind, len(known), [bits(known), *buffers], null_count=int((~known).sum()))
 
 
 class _Parts(NamedTuple):
-    """Parts of the canonical forms of a column: arrays with an element for each form, except `heads` with one for each
-    run. A run is a group of neighbouring rows with the same NID.
-    """
+    """Parts of the canonical forms of a column. A run is a group of neighbouring rows with the same NID."""
 
     colons: Offsets
     """The end of the NID of each form in the bytes of the column."""
@@ -347,7 +342,7 @@ class _Parts(NamedTuple):
 
 
 def _parts(urn: ByteArray, offsets: Offsets, query: bool) -> _Parts:
-    """The parts of each canonical form. With `query`, the NSS ends before the query; else at the end of the form."""
+    """The parts of each form. With `query`, the NSS ends before the query."""
     rows = len(offsets) - 1
     parts = _Parts(np.empty(rows, np.int32), offsets[1:].copy(), np.empty(rows, np.int32), np.empty(rows, np.int32))
     runs = _find_parts(urn, offsets, query, parts)
@@ -356,9 +351,7 @@ def _parts(urn: ByteArray, offsets: Offsets, query: bool) -> _Parts:
 
 @compiled
 def _find_parts(urn: ByteArray, offsets: Offsets, query: bool, parts: _Parts) -> int:
-    """Set the arrays in `parts`, and return the number of runs; elements of `heads` from there on are not set. With
-    `query`, the NSS ends before the query. Precondition: `parts.ends` has the ends of the forms.
-    """
+    """Set the arrays in `parts`, and return the number of runs. Precondition: `parts.ends` has the ends of the forms."""
     colons, ends, runs, heads = parts
     count = begin = end = 0
     for i in range(len(colons)):

@@ -107,8 +107,8 @@ def _decoded(values: pa.Array) -> pa.Array:
 
 
 def _bytes(values: pa.Array) -> Iterator[pa.BinaryArray]:
-    """Yield the values in order, in arrays that fit 32-bit offsets: a zero byte follows each value, and a null is
-    empty. Raises ArgumentError for a value of 2 GiB or more.
+    """Yield the values in arrays with 32-bit offsets. A zero byte follows each value, and a null is empty. Raises
+    ArgumentError for a value that is too long.
     """
     values = _decoded(values)
     separator, nothing = bytes_array([b"\0", b""])

@@ -50,8 +50,8 @@ def type_of(name: str) -> pa.DataType | None:
 
 
 def _schema(names: str, nullable: Sequence[str] = _NULLABLE, **others: pa.DataType) -> pa.Schema:
-    """A schema with the columns `names` (separated by spaces). `others` are the types of columns that have another type
-    than columns with this name usually have; `nullable` are the columns that may have nulls, perhaps with other names.
+    """A schema with the columns `names` (separated by spaces). `others` are the types that differ from the usual type
+    of a column of this name.
     """
     return pa.schema([pa.field(name, others.get(name) or _TYPES[name], name in nullable) for name in names.split()])
 

@@ -54,7 +54,7 @@ def problem_column(codes: Codes, marks: Marks) -> pa.DictionaryArray:
 
 @functools.cache
 def _problem(pair: int) -> str | None:
-    """The text of the column `problem` for `pair`: code of the check * MARKS_IN_ALL + marks. None without problems."""
+    """The text of the column `problem`. `pair` is the code of the check * MARKS_IN_ALL + marks."""
     code, mark = divmod(pair, MARKS_IN_ALL)
     return joined([NAMES[code], *(each for bit, each in enumerate(OF_SPELLINGS) if mark >> bit & 1)])
 
@@ -64,9 +64,7 @@ def _nulls(rows: int) -> pa.StringArray:
 
 
 def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.StringArray]:
-    """The columns r_component, q_component and f_component, without delimiters; null for a URN without that
-    component.
-    """
+    """The columns r_component, q_component and f_component, without delimiters."""
     rows = len(offsets) - 1
     text = data[offsets[0] : offsets[-1]]
     if syntax.tail == TAIL_NONE or not ((text == QUESTION_MARK).any() or (text == HASH).any()):
@@ -90,11 +88,8 @@ def _components(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[pa.St
 def _find_components(
     data: ByteArray, offsets: Offsets, is_rfc8141: bool, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]
 ) -> None:
-    """Set `starts[c, i]` and `ends[c, i]` (exclusive) to the byte offsets in `data` of component c (_R, _Q or _F,
-    without delimiters) of URN i. `is_rfc8141`: the syntax is RFC 8141; otherwise it is rfc2141bis-03, without an
-    r-component.
-
-    Precondition: all starts and ends are 0, which means "no such component".
+    """Set `starts[c, i]` and `ends[c, i]` to the byte range in `data` of component c (_R, _Q or _F) of URN i, without
+    delimiters. Precondition: all starts and ends are 0, which means "no such component".
     """
     for i in range(len(offsets) - 1):
         at, end = offsets[i], offsets[i + 1]

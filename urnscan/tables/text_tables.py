@@ -84,16 +84,12 @@ def _open(path: str, codec: str) -> pa.NativeFile:
 
 
 def _separator(first: bytes) -> str:
-    """The separator of a header (the first line): of comma, semicolon, `|` and tab the one that occurs most often. A
-    spreadsheet program may have changed the original separator.
-    """
+    """The most frequent separator in a header. A spreadsheet program may have changed the original one."""
     return max((*DELIMITERS, "\t"), key=lambda separator: first.count(separator.encode()))
 
 
 def _names_in(path: str, first: bytes, form: str) -> list[str]:
-    """The names of the columns, from the first line of the file `path`: of a header, or the keys of a JSON object.
-    `form` is the suffix of the format. Raises FatalError if the line cannot be read.
-    """
+    """The names of the columns, from the first line of a file. `form` is the suffix of the format."""
     try:
         text = first.decode("utf-8-sig")
         if form in SEPARATORS:
@@ -109,9 +105,8 @@ def _names_in(path: str, first: bytes, form: str) -> list[str]:
 def _separated_rows(
     file: pa.NativeFile, first: bytes, names: Sequence[str], types: dict[str, pa.DataType]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the columns in `types` (name -> type) of CSV or TSV; `file` is at its beginning. `first` is
-    its first line, and `names` are the names of all columns. An empty cell without quotation marks is null. Raises
-    ArrowInvalid for cells of another type.
+    """Yield the columns in `types` of CSV or TSV. `file` is at its beginning; `first` is its first line, and `names`
+    are all columns. An empty cell without quotation marks is null.
     """
     import pyarrow.csv  # noqa: PLC0415 (few runs need it)
 
@@ -134,9 +129,7 @@ def _separated_rows(
 
 
 def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values of type `kind` in cells of CSV: lists are JSON, and an apostrophe before a text that a spreadsheet
-    would calculate (`=1+1`) is removed. Raises ArrowInvalid for a list that is not JSON.
-    """
+    """The values in cells of CSV: a list is JSON, and the apostrophe that escapes a formula (`=1+1`) is removed."""
     if pa.types.is_list(kind):
         lines = "\n".join(f'{{"cell": {cell or "null"}}}' for cell in cells.to_pylist())
         values = _objects(lines.encode(), {"cell": kind})
@@ -149,9 +142,6 @@ def _value(cells: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
-    """Yield batches with the columns in `types` (name -> type) of a file with a JSON object in each line; null for an
-    object that lacks the key.
-    """
     rest = b""
     while block := file.read(_BLOCK):
         lines, newline, after = block.rpartition(b"\n")
@@ -165,9 +155,7 @@ def _json_rows(file: pa.NativeFile, types: dict[str, pa.DataType]) -> Iterator[p
 
 
 def _objects(lines: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
-    """A batch with the columns in `types` (name -> type), from lines with a JSON object each; null for an object that
-    lacks the key.
-    """
+    """The columns in `types` of lines with a JSON object each. A missing key is null."""
     import pyarrow.json  # noqa: PLC0415 (few runs need it)
 
     # Arrow cannot read a time with a "Z" as a time.

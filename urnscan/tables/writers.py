@@ -107,8 +107,8 @@ def open_table(
 
 
 def _flat_leaves(leaves: Sequence[str] | bool, flat: pa.Schema) -> Sequence[str] | bool:
-    """The leaf columns `leaves`, by their names in the flat table: `urns.list.element` -> `urns`. Columns that it does
-    not have are left out; a bool is returned unchanged.
+    """The leaf columns by their names in the flat table, without those that it lacks: `urns.list.element` becomes
+    `urns`.
     """
     if isinstance(leaves, bool):
         return leaves
@@ -198,9 +198,7 @@ def _cells(column: pa.Array) -> pa.Array:
 
 
 def _separated(separator: str, schema: pa.Schema) -> tuple[bytes, Lines]:
-    """(first bytes of a file of separated values, function that returns the lines of rows): the first bytes are a byte
-    order mark and the header.
-    """
+    """(first bytes of a file of separated values, function that returns the lines of rows)."""
     # The byte order mark comes first: Excel reads a file without it in the local encoding. The header has no quotation
     # marks: after a byte order mark, OpenRefine treats a quotation mark as text, and the whole file as one cell.
     header = separator.join(schema.names).encode() + b"\n"
