@@ -59,9 +59,7 @@ class Level:
 
 
 def _ordered(urn: str) -> str:
-    """The URN with the directives of its query sorted by keyword, then by value, without those of a repeated registered
-    keyword (rfc2141bis-03 §2.3, §5, step 5b).
-    """
+    """The URN with the directives that count, sorted (rfc2141bis-03 §2.3, §5, step 5b)."""
     # A resolver must ignore a repeated `s` or `c` (§2.3), so these directives cannot change the result of a resolution.
     # The draft does not define the meaning of other repeated keywords, so all their directives count.
     name, _, query = urn.partition("?")

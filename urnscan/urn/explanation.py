@@ -110,7 +110,6 @@ class Explanation:
         return "\n".join([printable(self.text), *lines])
 
     def _repr_html_(self) -> str:
-        """HTML for a notebook, with the content that `urnscan explain` prints."""
         from urnscan.display.text import html_fields, html_text, pointed  # noqa: PLC0415 (explaining does without)
 
         aside = ("is_urn", "valid", "directives")
@@ -135,9 +134,6 @@ class Explanation:
 
 
 def _rows(name: str, value: Any) -> list[tuple[str, str]]:  # noqa: ANN401 (a field of any type)
-    """The lines of a field of an Explanation, as (label, text); none for a field that is not printed. `value` is the
-    value of the field.
-    """
     if name == "directives":
         return [(name, f"{keyword} = {directive}") for keyword, directive in value.items()]
     if name == "remarks":
@@ -199,9 +195,7 @@ def explain(
 
 
 def _read_as(text: str, syntax: SyntaxName, level: Level) -> Explanation | None:
-    """Explanation of the URN that a text represents, with the canonical form at `level`; None if the text represents no
-    URN of the syntax.
-    """
+    """Explanation of the URN that a text represents; None if it represents no URN of the syntax."""
     from urnscan.urn.namespaces.references import number_before_remark, urn_of  # noqa: PLC0415 (loaded only if used)
 
     represented = urn_of(text, level.rulebook)
@@ -267,25 +261,20 @@ def resolver(urn: URN, rulebook: Rulebook = OURS) -> str | None:
 
 
 def _request(urn: URN) -> str:
-    """The component that is sent to a resolver with the name, with its delimiter (`?+` or `?`) before it: the
-    r-component, or the query of rfc2141bis-03; empty without one.
-    """
+    """The component that is sent to a resolver with the name, after its delimiter; empty without one."""
     if urn.r_component is not None:
         return f"?+{urn.r_component}"
     return f"?{urn.q_component}" if urn.syntax == "rfc2141bis-03" and urn.q_component else ""
 
 
 def _service(urn: URN) -> str | None:
-    """The service that the directive `s` of a URN requests, and the section that defines the service; None without such
-    a directive, and if its service is not registered.
-    """
+    """The service that the directive `s` requests, and its section; None without a registered service."""
     asked = urn.directives.get("s")
     sections = {name: number for number, name in enumerate(RESOLUTION_SERVICES, 1)}
     return f"{RESOLUTION_SERVICES[asked]} (RFC 2483 §4.{sections[asked]})" if asked in sections else None
 
 
 def _remarks(urn: URN, rulebook: Rulebook) -> Iterator[str]:
-    """Yield sentences about the components of a URN: which are sent to a resolver, and which directives it ignores."""
     if urn.syntax == "rfc2141bis-03":
         yield from _remarks_of_bis_03(urn, rulebook)
         return
@@ -328,8 +317,8 @@ def _remarks_of_bis_03(urn: URN, rulebook: Rulebook) -> Iterator[str]:
 
 
 def _but_not_here(urn: URN, rulebook: Rulebook) -> str:
-    """The end of a remark, if a known service has an address without the whole URN, so that no component is sent to it;
-    otherwise empty.
+    """The end of a remark, if the service of the namespace gets no component, as its address lacks the URN; otherwise
+    empty.
     """
     rule, form = rulebook.rules.get(urn.nid), namespace_form(urn.canonical, rulebook)
     link = rule.link(form) if rule else None

@@ -226,8 +226,8 @@ def traits_of(char: str, *, exact: bool = False) -> int:
 
 @functools.cache
 def _like_ascii() -> frozenset[str]:
-    """The characters below U+20000 of the direction L (left to right) that look like an ASCII letter or digit, by the
-    confusables of Unicode 17.
+    """The characters of direction L (left to right) that look like an ASCII letter or digit, by the confusables of
+    Unicode 17.
     """
     from homoglyphs_fork import Homoglyphs  # noqa: PLC0415 - hardly ever needed
 

@@ -140,7 +140,6 @@ class URN:
         return _PERCENT_RUN.sub(shown, str(self))
 
     def _repr_html_(self) -> str:
-        """HTML for a notebook: a table of the parts of the URN."""
         from urnscan.display.text import html_fields  # noqa: PLC0415 (parsing does without)
 
         names = ("text", "canonical", "nid", "nss", "r_component", "q_component", "f_component", "syntax", "problems")
@@ -150,7 +149,6 @@ class URN:
 
     @property
     def _query(self) -> str:
-        """The query of rfc2141bis-03; empty in the other syntaxes."""
         return self.q_component or "" if self.syntax == "rfc2141bis-03" else ""
 
 
@@ -236,9 +234,7 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
 
 
 def _check_name(text: str, urn: URN) -> None:
-    """Raise ArgumentError if the rules of the namespace do not allow the name as a whole, also if only the end of it
-    does not fit. `text` is the native name, for the message.
-    """
+    """Raise ArgumentError if the rules of the namespace do not allow the name as a whole."""
     from urnscan.urn.namespaces.judgement import judge  # noqa: PLC0415 (most programs do without)
 
     judgement = judge(urn.canonical)
@@ -249,9 +245,7 @@ def _check_name(text: str, urn: URN) -> None:
 
 @functools.cache
 def _encodings(syntax: str, role: int) -> Sequence[str]:
-    """The text of each of the 256 bytes in an NSS, percent-encoded if the syntax does not allow the byte in this role:
-    NSS_FIRST (first byte) or NSS.
-    """
+    """The text of each of the 256 bytes in an NSS, percent-encoded if need be. `role` is NSS_FIRST (first byte) or NSS."""
     rules = get_syntax(syntax)
     return [
         chr(byte) if rules.data[byte] & role and chr(byte) not in rules.reserved else f"%{byte:02X}"
@@ -260,14 +254,11 @@ def _encodings(syntax: str, role: int) -> Sequence[str]:
 
 
 def _normal_percent(text: str) -> str:
-    """The text with the hex digits of every %HH in upper case."""
     return _PERCENT.sub(lambda match: match[0].upper(), text) if "%" in text else text
 
 
 def _with_query(url: str, query: str) -> str:
-    """The URL `url`, which has no fragment, with `query` added. If the URL has a query already, one "&" is between the
-    two.
-    """
+    """The URL, which has no fragment, with `query` added."""
     address, _, url_query = url.partition("?")
     if url_query:
         url_query = url_query.removesuffix("&") + ("" if query.startswith("&") else "&")

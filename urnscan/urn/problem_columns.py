@@ -78,9 +78,7 @@ def marks_of(data: ByteArray, offsets: Offsets, syntax: Syntax) -> Marks:
 
 
 def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) -> None:
-    """Set `marks`, which are all 0, to the problems of the spellings in a slice of a column, as bits of `OF_SPELLINGS`.
-    Spelling i is `data[offsets[i]:offsets[i + 1]]`, with an offset after the last one.
-    """
+    """Set `marks`, which are all 0, to the problems of the spellings in a slice of a column."""
     codes = np.empty(offsets[-1] - offsets[0] + 2 * len(marks), np.uint32)
     has_components, has_directives = syntax.tail != TAIL_NONE, syntax.tail == TAIL_QUERY
     filled, has_long = _mark(read_only(data), read_only(offsets), has_components, has_directives, codes, marks)
@@ -93,8 +91,8 @@ def _add_marks(data: ByteArray, offsets: Offsets, syntax: Syntax, marks: Marks) 
 
 
 def _add_misleading(codes: _Codes, marks: Marks) -> None:
-    """Add the problems of characters to the marks of spellings that have the bit _SUSPECT, and remove this bit, in
-    place. `codes` has the characters of these spellings only, with _END after each spelling.
+    """Add the problems of characters to the marks with the bit _SUSPECT, and remove this bit. `codes` has the
+    characters of these spellings only.
     """
     rows = np.flatnonzero(marks & _SUSPECT)
     marks[rows] ^= _SUSPECT
@@ -121,9 +119,7 @@ def _add_misleading(codes: _Codes, marks: Marks) -> None:
 
 
 def _differing_rows(codes: _Codes, others: _Codes) -> npt.NDArray[np.bool_]:
-    """For each spelling, whether its characters differ between `codes` and `others`: two versions of the same spellings,
-    such as before and after composition, with an _END after each.
-    """
+    """For each spelling, whether `codes` and `others` differ. Both have an _END after each spelling."""
     lengths, other_lengths = (np.diff(np.flatnonzero(rows == _END), prepend=-1) for rows in (codes, others))
     differs = np.asarray(lengths != other_lengths)
     row = np.repeat(np.arange(len(lengths)), lengths)
@@ -152,13 +148,11 @@ def _traits(codes: _Codes, *, exact: bool = False) -> Integers:
 def _mark(
     data: ByteArray, offsets: Offsets, has_components: bool, has_directives: bool, codes: _Codes, marks: Marks
 ) -> tuple[int, bool]:
-    """Set the marks of spellings, without the problems of misleading characters (mixed scripts and the like), and write
-    the characters of spellings with the bit _SUSPECT (they may have such problems) to `codes`, which has room for all
-    bytes and two elements more for each spelling.
+    """Set the marks of spellings. Those that may have misleading characters get _SUSPECT, and their characters are
+    written to `codes`, which has room for all bytes and two elements more for each spelling.
 
-    `has_components` and `has_directives` say whether the syntax has components, and the query of rfc2141bis-03. Returns
-    the number of characters written, and whether a spelling has a long query. Such a spelling gets _REPEATED without a
-    check; the caller checks it.
+    Returns the number of characters written, and whether a spelling has a long query. Such a spelling gets _REPEATED,
+    and the caller must check it.
     """
     filled, has_long = 0, False
     for first in range(0, len(marks), _TOGETHER):
@@ -186,11 +180,9 @@ def _mark(
 
 @inner
 def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int) -> tuple[int, int]:
-    """Write the decoded characters after the NID of a spelling to `codes` from index `filled` on, with _END after them
-    and, if `has_components`, _NAME_END instead of the "?" or "#" before its components. Return the new end in `codes`,
-    and the mark of the spelling, perhaps with _SUSPECT, without problems of directives.
-
-    A sequence that is not UTF-8 becomes U+FFFD. Runs of ASCII characters are shortened where this changes no result.
+    """Write the decoded characters after the NID of a spelling to `codes` from index `filled` on, with _NAME_END
+    instead of the "?" or "#" before its components, and _END. Return the new end in `codes`, and the mark, without
+    problems of directives.
     """
     # UTF-8 is decoded by the table of its well-formed sequences (Unicode 17, table 3-7). U+FFFD separates words. A run
     # of ASCII separators is shortened to two characters, because more have no further effect. A run of ASCII letters
@@ -260,14 +252,13 @@ def _decode(string: ByteArray, has_components: bool, codes: _Codes, filled: int)
 
 @inlined
 def _query(string: ByteArray) -> ByteArray:
-    """The query of a URN, without the "?" and the fragment (rfc2141bis-03 §2.3); empty without a query."""
     end = find_byte(string, 0, len(string), HASH)
     return string[min(find_byte(string, 0, end, QUESTION_MARK) + 1, end) : end]
 
 
 @inner
 def _has_repeated_keyword(query: ByteArray) -> bool:
-    """Whether two directives of a query (`keyword=value`, joined by `&`, each with a `=`) have the same keyword."""
+    """Whether two directives of a query have the same keyword. Each directive must have a `=`."""
     first = 0
     while first < len(query):
         length = find_byte(query, first, len(query), EQUALS) + 1 - first
@@ -285,8 +276,8 @@ def _has_repeated_keyword(query: ByteArray) -> bool:
 
 @compiled
 def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Add INVISIBLE to the mark of each spelling with an invisible character that has no use at its place. In `codes`,
-    an _END follows each spelling; `traits` are the traits of all characters in `codes`.
+    """Add INVISIBLE to the marks of spellings with an invisible character that has no use at its place. `codes` has an
+    _END after each spelling.
     """
     row = first = 0
     for at in range(len(codes)):
@@ -298,9 +289,9 @@ def _find_invisible(codes: _Codes, traits: Integers, marks: Marks) -> None:
 
 @compiled
 def _judge_words(codes: _Codes, traits: Integers, marks: Marks) -> None:
-    """Add MIXED and CONFUSABLE to the mark of each spelling with a misleading word, in the name alone or in the name
-    and the components. `codes` are the characters, composed and without ignorable ones, with _NAME_END after a name
-    before components, and _END after each spelling; `traits` are their traits.
+    """Add MIXED and CONFUSABLE to the marks of spellings with a misleading word, in the name alone or with the
+    components. `codes` are composed and without ignorable characters, with _NAME_END before components and _END after
+    each spelling.
     """
     row = first = 0
     for at in range(len(codes)):

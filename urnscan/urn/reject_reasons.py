@@ -86,8 +86,8 @@ def why_ends_badly(rest: str, syntax: Syntax) -> InvalidURN:
 
 
 def _why_ends(rest: str, position: int, syntax: Syntax, *, in_fragment: bool) -> InvalidURN:
-    """The error at `rest`, the text from index `position` on, where the longest URN at the beginning of the text ends.
-    `rest` is not empty. `in_fragment`: whether a "#" is before `rest`.
+    """The error at `rest`, the text from index `position` on, where the longest URN ends. `rest` is not empty;
+    `in_fragment` says whether a "#" in it would be a second one.
     """
     in_fragment &= syntax.tail != TAIL_NONE
     component = _COMPONENTS.get(rest[:2])

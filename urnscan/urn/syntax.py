@@ -97,15 +97,14 @@ need all patterns.
 
 
 def _bytes(**roles: str) -> bytes:
-    """The set of roles of each of the 256 bytes. `roles` maps names of roles (`NSS="abc"`) to the characters that have
-    the role; ALNUM, LDH and HEX are added.
+    """The roles of each of the 256 bytes, as bits. `roles` maps names of roles to characters; ALNUM, LDH and HEX are
+    added.
     """
     roles |= {"ALNUM": _LETTERS_DIGITS, "LDH": NID_CHARS, "HEX": string.hexdigits}
     return bytes(sum(globals()[role] for role, chars in roles.items() if chr(byte) in chars) for byte in range(256))
 
 
 def _chars(chars: str) -> str:
-    """Pattern of a single character of a set, or of %HH, which every set includes."""
     return f"(?:[{regex.escape(chars, special_only=False)}]|%[0-9A-Fa-f][0-9A-Fa-f])"
 
 

@@ -90,9 +90,7 @@ def separator(data: ByteArray | bytes, start: int, colon: int, end: int, whole: 
 
 
 def _begins_item(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `data[i]` is a list separator (`,`, `;` or `&`) with `urn:`, in any case, directly after it and before
-    index `end`.
-    """
+    """Whether `data[i]` is a list separator with `urn:`, in any case, directly after it and before index `end`."""
     byte = data[i]
     if byte not in (_COMMA, _SEMICOLON, _AMPERSAND) or i + 4 >= end or data[i + 4] != _COLON:
         return False
@@ -126,7 +124,6 @@ def is_markup(data: ByteArray | bytes, i: int, end: int) -> bool:
 
 
 def _is_amp(data: ByteArray | bytes, i: int, end: int) -> bool:
-    """Whether `data[i]` begins `&amp` in small letters, all of it before index `end`; False for a negative `i`."""
     is_inside = i >= 0 and i + 3 < end
     return bool(is_inside and data[i] == _AMPERSAND and data[i + 1] == _A and data[i + 2] == _M and data[i + 3] == _P)
 

@@ -57,7 +57,6 @@ class Doi(Native):
         return self._formed(self._decoded(pattern_of("^([0-9.]++):").sub(r"\1/", nss), nss), nss)
 
     def _decoded(self, text: str, identifier: str) -> str:
-        """`text` with the percent-encoding decoded. Raises ArgumentError about `identifier` if that is not possible."""
         if pattern_of("%(?![0-9A-Fa-f]{2})").search(text):
             raise self._error(identifier, 'a "%" without two hex digits after it')
         try:

@@ -107,7 +107,7 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
 
 
 def _gsma(nss: str) -> str:
-    """The NSS of an IMEI without `;vers=0` at its end: version 0 is the default (RFC 7254 §3, §4.1)."""
+    """The NSS of an IMEI without version 0, which is the default (RFC 7254 §3, §4.1)."""
     return nss.removesuffix(";vers=0")
 
 
@@ -164,7 +164,7 @@ def judge(urn: str, rulebook: Rulebook = OURS) -> Judgement:
 
 
 def _why_not(rule: Rule, nss: str) -> str:
-    """Why an NSS does not fit the grammar of the rule, for people. Precondition: it does not fit."""
+    """Why an NSS does not fit the grammar of the rule. Precondition: it does not fit."""
     name, digits = NUMBERS.get(rule.check or "", ("", ()))
     if not name or (rule.grammar and automaton(rule.grammar).has_part):
         return PROBLEMS[GRAMMAR]
@@ -202,8 +202,8 @@ def namespace_form(urn: str, rulebook: Rulebook = OURS) -> str:
 
 
 def _goes_on(rule: Rule, nss: str, place: int) -> bool:
-    """Whether an NSS fits a pattern up to the "?" or "#" at index `place` (the length of the NSS if there is none), and
-    `--trim` would not cut off the whole rest.
+    """Whether an NSS fits a pattern up to the "?" or "#" at index `place`, and `--trim` would not cut off the whole
+    rest.
     """
     data = nss.encode("ascii", "replace")
     patterns = filter(None, (rule.grammar, rule.unsure))
@@ -213,8 +213,8 @@ def _goes_on(rule: Rule, nss: str, place: int) -> bool:
 
 
 def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
-    """The result for an NSS that fits no pattern because other text follows a name that is not invalid, or because the
-    NSS is a template (`n-nn-nnnnnn-n`). None for any other NSS.
+    """The result for an NSS that fits no pattern, if other text follows a name that is not invalid, or if it is a
+    template (`n-nn-nnnnnn-n`); otherwise None.
     """
     data = nss.encode("ascii", "replace")
     for pattern in filter(None, (rule.grammar, rule.unsure)):
@@ -228,9 +228,7 @@ def _not_meant(rule: Rule, nss: str, rulebook: Rulebook) -> Judgement | None:
 
 
 def _fitting(rule: Rule, nss: str, folded: str) -> Judgement:
-    """The result for an NSS that fits the grammar of the rule: valid, unless its check digit is wrong or it contains
-    `%00`. `folded` is the NSS with letters in the preferred case.
-    """
+    """The result for an NSS that fits the grammar of the rule. `folded` is the NSS with letters in the preferred case."""
     form = REWRITE[rule.code](folded) if rule.code else folded
     reason = f"it fits {rule.syntax}"
     check = CHECKS[rule.check] if rule.check else None

@@ -64,9 +64,8 @@ def _needed(_rulebook: Rulebook) -> set[int]:
 
 
 class _Tables(NamedTuple):
-    """The rules as arrays. Rule n has two automata: number 2n for `grammar`, and number 2n + 1 for `unsure`.
-
-    The tables of all automata are concatenated; a state is the index of its first kind in `follow`.
+    """The rules as arrays. Rule n has two automata: number 2n for `grammar`, and number 2n + 1 for `unsure`. The tables
+    of all automata are concatenated; a state is the index of its first kind in `follow`.
     """
 
     check: Codes
@@ -92,18 +91,16 @@ class _Tables(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """The results of the check of a column of URNs: arrays with an element for each URN. -1 in `rule` or `fitting`
-    means that there is no rule, or no pattern that fits.
-    """
+    """The results of the check of a column: arrays with an element for each URN."""
 
     rule: _Indices
-    """Number of the rule of each URN; -1 if its NID has none."""
+    """Number of the rule; -1 if the NID has none."""
     start: Offsets
-    """Index of the first byte of the NSS of each URN."""
+    """Index of the first byte of the NSS."""
     codes: Codes
-    """The result of each URN as a code, an index of NAMES."""
+    """The result as an index of NAMES."""
     fitting: _Indices
-    """Number of the automaton whose pattern each URN fits; -1 if there is no such automaton."""
+    """Number of the automaton whose pattern the URN fits; -1 if it fits none."""
 
 
 def is_valid(codes: Codes) -> npt.NDArray[np.bool_]:
@@ -153,9 +150,7 @@ def numbered_nids(rulebook: Rulebook) -> Vocabulary:
 
 
 def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook) -> tuple[_Judged, _Tables]:
-    """The results of the check of a column, and the tables of the rules. URN i begins at `offsets[i]` in the bytes
-    `urn`, and its NSS ends before `ends[i]`.
-    """
+    """The results of the check of a column, and the tables. The NSS of URN i ends before `ends[i]`."""
     rows = len(offsets) - 1
     rule, start = np.empty(rows, np.int16), np.empty(rows, np.int32)
     _look_up(read_only(urn), read_only(offsets), numbered_nids(rulebook), rule, start)
@@ -170,9 +165,7 @@ def _judged(urn: ByteArray, offsets: Offsets, ends: Offsets, rulebook: Rulebook)
 
 @functools.lru_cache(maxsize=4)
 def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
-    """The tables of all rules of a rulebook, but with automata only for the rules with the given numbers (indices in
-    `Rulebook.nids`).
-    """
+    """The tables of all rules. Only the rules with these numbers get automata."""
     table = [rulebook.rules[nid] for nid in rulebook.nids]
     checks, codes = [rule.check or "" for rule in table], [rule.code or "" for rule in table]
     kinds = np.zeros((2 * len(table), 256), np.uint8)
@@ -206,8 +199,8 @@ def _tables(rulebook: Rulebook, numbers: frozenset[int]) -> _Tables:
 
 @compiled
 def _look_up(urn: ByteArray, offsets: Offsets, nids: Vocabulary, rule: _Indices, starts: Offsets) -> None:
-    """Set for each URN the number of its rule, -1 if the NID has none, and in `starts` the index of the first byte of
-    the NSS. `nids` is the result of `numbered_nids`.
+    """Set the number of the rule of each URN, -1 if the NID has none, and the start of its NSS. `nids` is the result of
+    `numbered_nids`.
     """
     # The NID of the URN before. Names are often sorted, so most have the same NID.
     known = length = 0
@@ -226,7 +219,6 @@ def _look_up(urn: ByteArray, offsets: Offsets, nids: Vocabulary, rule: _Indices,
 
 @inner
 def _fits(data: ByteArray, start: int, end: int, number: int, tables: _Tables) -> bool:
-    """Whether `data[start:end]` fits the pattern of automaton `number`; False if that automaton does not exist."""
     kinds, follow = tables.kinds[number], tables.follow
     state, dead = tables.first[number], tables.dead[number]
     if state == _NO_STATE:
@@ -241,11 +233,8 @@ def _fits(data: ByteArray, start: int, end: int, number: int, tables: _Tables) -
 
 @compiled
 def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room: Codes) -> None:
-    """Set in `judged` the code of each URN, and the automaton whose pattern the NSS fits. The NSS of URN i ends before
-    `ends[i]`.
-
-    Precondition: all codes are _UNKNOWN, all elements of `fitting` are -1. `room` has one byte more than the longest
-    NSS, and is overwritten.
+    """Set in `judged` the code and the fitting automaton of each URN. Precondition: all codes are _UNKNOWN, all
+    elements of `fitting` are -1. `room` has one byte more than the longest NSS, and is overwritten.
     """
     rule, starts, codes, fitting = judged
     for i in range(len(rule)):
@@ -275,9 +264,8 @@ def _judge(urn: ByteArray, ends: Offsets, judged: _Judged, tables: _Tables, room
 
 @inner
 def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> int:
-    """The code of an NSS `data[start:end]` that fits no pattern of the rule with the number `rule`: UNTRIMMED or
-    _RUN_ON if other text follows a name that is not invalid, or _TEMPLATE; otherwise _UNKNOWN. `room` has at least one
-    byte more than the NSS, and is overwritten.
+    """The code of an NSS that fits no pattern: UNTRIMMED or _RUN_ON if other text follows a name that is not invalid,
+    _TEMPLATE for a template, else _UNKNOWN. `room` has at least one byte more than the NSS, and is overwritten.
     """
     fits = room[: end - start + 1]
     fits[end - start] = 0
@@ -317,9 +305,8 @@ def _holds_nul(data: ByteArray, start: int, end: int) -> bool:
 
 @inner
 def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _Tables, room: Codes) -> bool:
-    """Whether the NSS `data[start:end]`, which fits the grammar of the rule with the number `rule`, has the right check
-    digit; True if none can be computed. `urn:NID:` must be before `start`. `room` has at least as many bytes as the
-    NSS, and is overwritten.
+    """Whether an NSS that fits the grammar has the right check digit; True if none can be computed. `urn:NID:` must be
+    before `start`. `room` is as long as the NSS or longer, and is overwritten.
     """
     step = tables.check[rule]
     if not tables.has_part[rule]:
@@ -331,8 +318,8 @@ def _has_right_digit(data: ByteArray, start: int, end: int, rule: int, tables: _
 
 @inner
 def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
-    """Whether the check digit at the end of `data[start:end]` is right by the algorithm `step`, an index of _STEPS;
-    True if the step has none, or none can be computed. For _NBN, `urn:nbn:` must be before `start`.
+    """Whether the check digit at the end of `data[start:end]` is right by the algorithm `step`; True if none can be
+    computed. For _NBN, `urn:nbn:` must be before `start`.
     """
     if step == _ISBN:
         return isbn_is_right(data, start, end)
@@ -352,8 +339,8 @@ def _is_right(step: int, data: ByteArray, start: int, end: int) -> bool:
 
 @compiled
 def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArray, out_offsets: Offsets) -> None:
-    """Write the canonical forms of checked URNs to `out`, and their ends to `out_offsets`, from its second element on.
-    `out` must have room for all URNs and three bytes more for each.
+    """Write the canonical forms of checked URNs, and their ends from the second element of `out_offsets` on. `out` must
+    have room for three bytes more for each URN.
     """
     urn, offsets = column
     at = 0
@@ -371,9 +358,8 @@ def _write_forms(column: Column, judged: _Judged, tables: _Tables, out: ByteArra
 
 @inner
 def _rewrite(data: ByteArray, start: int, end: int, step: int) -> int:
-    """Rewrite `data[start:end]`, an ISBN, an ISSN or the NSS of an IMEI, in place to the canonical form, and return the
-    new end. `step` says which of them: _ISBN, _ISSN or _GSMA. A valid ISBN-10 becomes an ISBN-13, so `data` must have
-    room for three more bytes.
+    """Rewrite an NSS in place to the canonical form, and return its new end. An ISBN-10 becomes an ISBN-13, so `data`
+    must have room for three more bytes.
     """
     if step == _GSMA:
         first = end - len(_VERSION_0)

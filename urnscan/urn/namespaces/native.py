@@ -59,14 +59,12 @@ class Native:
         return self._identifier(self._judged(parsed.canonical.split(":", 2)[2], parsed.text))
 
     def _nss(self, identifier: str) -> str:
-        """The NSS of an identifier, in any spelling that the namespace allows; the check digit may be wrong. Raises
-        ArgumentError for a text that is not an identifier of this kind.
-        """
+        """The NSS of an identifier, in any spelling that the namespace allows; its check digit may be wrong."""
         return self._compact(identifier)
 
     def _identifier(self, nss: str) -> str:
         """The identifier, in the form that its standard prescribes outside of URNs (`978-0-395-36341-6`), from an NSS
-        in the canonical form of the namespace (`9780395363416`). Raises ArgumentError if the NSS contains none.
+        in canonical form (`9780395363416`).
         """
         return nss
 
@@ -74,9 +72,6 @@ class Native:
         return ArgumentError(f"{_shown(identifier)} is no {self.kind}: {reason}; wanted: {self.wanted}")
 
     def _bare(self, identifier: str) -> str:
-        """The identifier without surrounding white space and without a label. Raises ArgumentError if it is empty, has
-        more than 2,048 characters, or is not a str.
-        """
         if len(as_text(self.kind, identifier)) > _LONGEST:
             raise self._error(identifier, f"it has {len(identifier)} characters")
         text = identifier.strip()
@@ -87,21 +82,14 @@ class Native:
         return bare
 
     def _written(self, identifier: str) -> str:
-        """The identifier without a label, with plain hyphens and spaces instead of typographical ones. Raises
-        ArgumentError if it does not match `form`.
-        """
+        """The identifier without a label, with plain hyphens and spaces instead of typographical ones."""
         return self._formed(self._bare(identifier).translate(_TYPESET), identifier)
 
     def _compact(self, identifier: str) -> str:
-        """The identifier in capital letters, without a label, hyphens and spaces. Raises ArgumentError if it does not
-        match `form`.
-        """
         return self._written(identifier).replace("-", "").replace(" ", "").upper()
 
     def _formed(self, text: str, identifier: str) -> str:
-        """Return `text` if it matches `form`. Otherwise raises ArgumentError about `identifier` (the text that the
-        caller gave), with the place of the error.
-        """
+        """Return `text` if it matches `form`; otherwise raise ArgumentError about `identifier`."""
         form = pattern_of(self.form)
         if form.fullmatch(text):
             return text
@@ -113,9 +101,6 @@ class Native:
         raise self._error(identifier, f"{text[length]!r} {behind}")
 
     def _judged(self, nss: str, identifier: str) -> str:
-        """An NSS in the canonical form of the namespace. Raises ArgumentError about `identifier` (the text that the
-        caller gave) if the rules of the namespace find a problem in the NSS.
-        """
         judgement = judge(f"urn:{self.nid}:{nss}")
         if judgement.problem is not None:
             raise self._error(identifier, judgement.reason)

@@ -94,7 +94,7 @@ def rulebook_of(rules: object) -> Rulebook:
 
 
 class _RulesFile:
-    """The content of a file of custom rules, with the checks of that content. Every error is a FatalError."""
+    """The content of a file of custom rules, with its checks. Every error is a FatalError."""
 
     def __init__(self, name: str, data: bytes) -> None:
         self._name = name
@@ -105,7 +105,6 @@ class _RulesFile:
             raise FatalError(f"{name}:{line}: is not in UTF-8, as TOML must be") from None
 
     def rules(self) -> Iterator[Rule]:
-        """Check the whole file, and yield its rules in the order of the file."""
         import tomllib  # noqa: PLC0415 (most programs do without)
 
         try:
@@ -186,9 +185,7 @@ class _RulesFile:
         raise FatalError(f"{self._name}:{self._line(nid, key)}: {place}: {reason}")
 
     def _line(self, nid: str, key: str | None) -> int:
-        """The number of the line, from 1, in which the namespace `nid` or, if `key` is not None, this key of it begins;
-        1 if no line is found.
-        """
+        """The line, from 1, in which the namespace or, if `key` is not None, this key of it begins; 1 if unknown."""
         import tomllib  # noqa: PLC0415
 
         # It is the last line for which the text before it, parsed alone, does not contain the namespace or the key.

@@ -152,7 +152,7 @@ def write_part(
 
 class _NFA:
     """A pattern as a nondeterministic automaton: a byte may lead to several states. State 0 is the initial state, `end`
-    the accepting one. Raises ValueError for a text that is not a pattern, or has too many states.
+    the accepting one. Raises ValueError for a text that is not a pattern.
     """
 
     def __init__(self, text: str) -> None:
@@ -171,7 +171,7 @@ class _NFA:
             raise self._error()
 
     def closure(self, states: Iterable[int]) -> frozenset[int]:
-        """The union of `states` and all states that can be reached from them without a byte."""
+        """The states and all that can be reached from them without a byte."""
         pending, reached = list(states), set(states)
         while pending:
             for state in self.free[pending.pop()]:
@@ -184,9 +184,7 @@ class _NFA:
         return ValueError(f"pattern {self._text!r}, at {self._at}: not of the language")
 
     def _take(self, kind: str) -> regex.Match[str] | None:
-        """Consume and return the next token, if the token is of this kind, a group of _TOKEN (`open`, `one`); else
-        None.
-        """
+        """Consume and return the next token, if it is of this kind (a group of _TOKEN)."""
         token = self._token
         if token is None or token.lastgroup != kind:
             return None
@@ -221,9 +219,7 @@ class _NFA:
         return lambda start: functools.reduce(lambda state, fragment: fragment(state), fragments, start)
 
     def _one(self, mark: int, flags: int) -> _Fragment | None:
-        """The next group, set or character; None at the end of a sequence. `mark` and `flags` (of `regex`) are those of
-        the group around it.
-        """
+        """The next group, set or character; None at the end of a sequence."""
         if token := self._take("open"):
             mark = _marked(mark, token[0])
             group = self._choice(mark, regex.IGNORECASE if token[0] == "(?i:" else flags)
@@ -271,8 +267,8 @@ class _NFA:
 
 
 def _marked(mark: int, group: str) -> int:
-    """The mark of the bytes in a group, which is nested in a group with `mark`: the inner preferred case counts,
-    CHECKED is added. `group` is the opening text, for example `(?<lower>`.
+    """The mark of the bytes in a group that is nested in a group with `mark`. `group` is the opening text, such as
+    `(?<lower>`.
     """
     if group == "(?<check>":
         return mark | CHECKED
@@ -282,9 +278,7 @@ def _marked(mark: int, group: str) -> int:
 
 @functools.cache
 def _bytes(one: str, flags: int) -> _Bytes:
-    """The characters of names that match `one`, a set or a character of a pattern, with the flags of `regex`, as bytes.
-    Raises ValueError if there are none, and for an invalid set.
-    """
+    """The bytes of names that match `one`, a set or a character of a pattern. Raises ValueError if there are none."""
     try:
         pattern = regex.compile(one, flags)
     except regex.error as error:
@@ -334,9 +328,7 @@ def automaton(text: str) -> Automaton:
 
 
 def _kinds(sets: Iterable[_Bytes]) -> tuple[bytes, list[int]]:
-    """The kind of each of the 256 bytes, and an example byte of each kind. Bytes that are in the same sets are of the
-    same kind.
-    """
+    """The kind of each of the 256 bytes, and an example byte of each kind. Bytes in the same sets are of one kind."""
     distinct = list(set(sets))
     signatures = [tuple(byte in data for data in distinct) for byte in range(256)]
     kinds = list(dict.fromkeys(signatures))

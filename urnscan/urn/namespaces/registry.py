@@ -109,7 +109,7 @@ def registered() -> Mapping[str, Namespace]:
 
 @functools.cache
 def _templates() -> Mapping[str, Mapping[str, Any]]:
-    """The content of the registration templates, by NID in lower case."""
+    """The registration templates, by NID in lower case."""
     import tomllib  # noqa: PLC0415 (few programs ask)
 
     with (files(__package__) / "urn-templates.toml").open("rb") as file:

@@ -56,9 +56,8 @@ _NUMBERS = {
 
 
 def _in_list(*kinds: str) -> regex.Pattern[str]:
-    """The pattern of the next number of the kinds (keys of _NUMBERS) in a list. It must be matched at the beginning of
-    the list or the end of the last match. A number is there, or after a separator (one of `;,|/` or a line end), which
-    may have other text before it.
+    """The pattern of the next number in a list. It must be matched at the beginning of the list or the end of the last
+    match. Other text before a separator (one of `;,|/` or a line end) is skipped.
     """
     numbers = "|".join(_NUMBERS[kind] for kind in kinds)
     return regex.compile(rf"(?i)\G{_TO_NEXT}*?(?P<lead>){QUALIFIER}?\s*+(?:{numbers}){QUALIFIER}*+")
