@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tests.support.walks import find_inputs
 from urnscan.display.addresses import without_secrets
 from urnscan.errors import SourceError
+from urnscan.formats.buffer import Buffer
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Reading
 from urnscan.formats.unfold import is_splittable, open_documents
@@ -620,6 +621,25 @@ class TestFailing:
             file.seek(600_000)
             with pytest.raises(SourceError, match="changed while it was read"):
                 file.read(10)
+
+    def test_changed_before_it_is_reopened(self, web):
+        """The bytes of two versions are not mixed."""
+        web.pages["/a"] = TEXT
+        with open_file(only(f"{web.url}/a")) as reader:
+            web.etag = '"2"'
+            with pytest.raises(SourceError, match="changed while it was read"):
+                reader.reopen()
+
+    def test_changed_where_a_buffer_goes_back(self, web):
+        """`peek` raises no error: it stops, and `error` is the reason."""
+        web.pages["/a"] = TEXT
+        with open_file(only(f"{web.url}/a")) as reader, Buffer(reader) as buffer:
+            buffer.start_keeping(1 << 16)
+            buffer.skip(600_000)
+            web.etag = '"2"'
+            buffer.seek(300_000)
+            assert buffer.peek(10) == b""
+            assert "changed while it was read" in str(buffer.error)
 
     def test_another_part_than_was_asked_for(self, web):
         """A server that gives it is not believed: the bytes would be in the wrong place."""

@@ -304,6 +304,8 @@ class Buffer(Reader):
         try:
             self._second.seek(at)
             return self._second.readinto(view)
+        except SourceError as error:
+            self.error = error
         except OSError as error:
             self.error = SourceError.from_os(getattr(self._second, "name", "?"), error)
-            return 0
+        return 0

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
+from urnscan.errors import SourceError
 from urnscan.stores.filesystems import open_store
 from urnscan.stores.reader import Reader
 from urnscan.stores.store import Content, Trouble, in_thread, patiently
@@ -15,6 +16,7 @@ _BLOCK = 8 << 20
 _BUFFER = 1 << 18  # minimum bytes of a read after a seek
 # Maximum of broken connections: 10, and one more for each 64 KiB read.
 _BREAKS, _STEP = 10, 1 << 16
+_HAS_CHANGED = "changed while it was read: read no further"
 
 Result = TypeVar("Result")
 
@@ -41,6 +43,14 @@ class _Object(io.RawIOBase):
         if self.size is not None and position >= self.size and self.is_stream:
             return 0
         return self._patiently(lambda: self._read_at(position, view), position)
+
+    def again(self) -> "_Object":
+        """The same object as another file. Raises SourceError, also if the object has changed."""
+        other = _Object(self.source)
+        if other._mark != self._mark:
+            other.close()
+            raise SourceError(self.source.name, _HAS_CHANGED)
+        return other
 
     def readable(self) -> bool:
         return True
@@ -91,7 +101,7 @@ class _Object(io.RawIOBase):
         self._disconnect()
         content = self._open(position)
         if content.mark != self._mark:
-            raise Trouble("changed while it was read: read no further", passing=False)
+            raise Trouble(_HAS_CHANGED, passing=False)
         if content.mark is None and self._reads:
             reason = "the connection broke off, and the server does not show whether the file is unchanged: the rest is not read"
             raise Trouble(reason, passing=False)
@@ -161,8 +171,10 @@ class RemoteReader(Reader):
         return block[: self._object.read_at(self._at, block)]
 
     def reopen(self) -> io.BufferedIOBase | None:
-        """Open a seekable file with the same bytes; None if the store cannot read from any byte. Raises SourceError."""
-        return io.BufferedReader(_Object(self._object.source), _BUFFER) if self._object.seekable() else None
+        """Open the object once more, as a seekable file from its first byte on, which the caller closes; None if the
+        store cannot read from any byte. Raises SourceError, also if the object has changed.
+        """
+        return io.BufferedReader(self._object.again(), _BUFFER) if self._object.seekable() else None
 
     def close(self) -> None:
         """Close the connection. A pending request is abandoned."""
