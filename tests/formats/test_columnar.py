@@ -340,6 +340,20 @@ def test_damage_in_a_column_costs_only_this_column(tmp_path, monkeypatch, batch,
     assert error.startswith("in: row group 0, column 'b' damaged: ")
 
 
+def test_columns_with_one_name_are_all_read(tmp_path, monkeypatch):
+    """A join makes two columns of one name; the second was lost without a word."""
+    monkeypatch.setattr(parquet, "_MOST_ROWS", 2)
+    columns = [pa.array([f"{name}{row}" for row in range(3)]) for name in "abc"]
+    pq.write_table(pa.Table.from_arrays(columns, ["x", "x", "y"]), tmp_path / "a.parquet")
+    values, errors = read_values(tmp_path / "a.parquet")
+    found = [
+        (f"{row}/{place}", b"%b%d" % (name, row))
+        for row in range(3)
+        for place, name in (("x", b"a"), ("x", b"b"), ("y", b"c"))
+    ]
+    assert (sorted(values), errors) == (found, [])
+
+
 def test_a_wrong_checksum_of_a_page_is_damage(tmp_path):
     path = tmp_path / "a.parquet"
     table = pa.table({"a": ["x" * 100]})

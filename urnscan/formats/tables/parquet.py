@@ -211,17 +211,19 @@ class _Parquet:
     def _values(self, group: _Group, names: dict[str, Tails], counts: dict[str, int]) -> Iterator[Values | SourceError]:
         at = 0
         for batch in group.batches([*names]):
+            end = at + batch.num_rows
             for field, column in zip(batch.schema, batch.columns, strict=True):
                 name = field.name
-                if name not in names or not at <= (start := counts.get(name, -1)) < at + batch.num_rows:
+                if name not in names or not at <= (start := counts.get(name, -1)) < end:
                     continue
                 try:
                     yield from read_column(column[start - at :], name, names[name], group.row + start, self._layer)
-                    counts[name] = at + batch.num_rows
                 except FAILED as error:
                     del counts[name]
                     yield from self._failed(group.number, f", column {in_place(name)!r}", error)
-            at += batch.num_rows
+            # Only now, as several columns may have one name.
+            counts.update((name, max(end, counts[name])) for name in counts.keys() & names)
+            at = end
 
     def _longest(self, group: int, name: str) -> int:
         """Bytes of the longest value in the dictionary of a text column in a row group."""
