@@ -64,7 +64,8 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
             at = buffer.tell()
             yield from open_gap(buffer, _NEXT, _LONGEST, layer)
             previous = f", where {before} ends by the length in its line" if before else ""
-            passed = f"{counted(buffer.tell() - at, 'byte')} up to the next record"
+            upto = "the next record" if buffer.peek() else "the end" if buffer.error is None else "where reading failed"
+            passed = f"{counted(buffer.tell() - at, 'byte')} up to {upto}"
             yield SourceError(layer.name, f"damaged at byte {at}: no record begins here{previous}; {passed}")
         elif buffer.error is None:
             return
