@@ -16,8 +16,11 @@ from hypothesis import strategies as st
 
 import urnscan
 from tests.support.packed import zipped
+from urnscan.formats.context import Layer, Reading
 from urnscan.formats.documents import mail
 from urnscan.formats.documents import mime as messages
+from urnscan.formats.limits import Budget, Limits
+from urnscan.stores.reader import PieceReader
 
 TEXT = "Grüße, siehe urn:ex:text und " + "sehr " * 30 + "urn:ex:long\nFrom here 2020\n"
 
@@ -127,6 +130,18 @@ def test_content_length_of_a_long_message(tmp_path, following):
     rows, said = scanned(tmp_path / "a.mbox")
     texts = ["urn:ex:inner", "urn:ex:attached", *["urn:ex:next"] * (b"next" in following)]
     assert ([text for _, text in rows], said) == (texts, [])
+
+
+def test_a_content_length_that_lies_is_not_read_ahead(monkeypatch):
+    """A length that no message has is not waited for: 128 MiB of a pipe were held in memory for a short message."""
+    monkeypatch.setattr(mail, "_MOST", 1 << 22)
+    head = b"From b Tue 10:00:00 2026\nContent-Length: %d\nX: " % 10**11
+    # A message ends after each piece.
+    read = []
+    pieces = (read.append(0) or head + b"x\n\n" + b"urn:ex:a\n" * 9_000 + b"\n" for _ in range(60))
+    layer = Layer("a.mbox", "a.mbox", Reading(), Budget("a.mbox", Limits()))
+    next(mail.open_mbox(PieceReader(pieces), layer))
+    assert len(read) < 20
 
 
 @pytest.mark.full

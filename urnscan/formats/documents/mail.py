@@ -152,7 +152,7 @@ def _next(buffer: Buffer) -> bytes:
     data, searched = buffer.peek(_BLOCK), 0
     # The message may have other messages in it, so the end by its Content-Length comes first.
     length = _announced_length(data)
-    data = buffer.peek(min(length, 2 * _MOST) + _LINE) if length else data
+    data = buffer.peek(length + _LINE) if length else data
     end = _announced_end(data, length)
     while not end:
         if match := _NEXT.search(data, searched, _MOST + 1):
@@ -178,10 +178,11 @@ def _most_of(data: bytes | memoryview) -> int:
 
 
 def _announced_length(data: memoryview) -> int:
-    """Bytes of the first message in `data`, by its Content-Length; 0 without one."""
+    """Bytes of the first message in `data`, by its Content-Length; 0 without one, or if it is more than 128 MiB."""
     head = _HEAD_END.search(data)
-    length = head and _CONTENT_LENGTH.search(data, 0, head.end())
-    return head.end() + int(length[1]) if head and length else 0
+    found = head and _CONTENT_LENGTH.search(data, 0, head.end())
+    length = head.end() + int(found[1]) if head and found else 0
+    return length if length <= 2 * _MOST else 0
 
 
 def _announced_end(data: memoryview, length: int) -> int:
