@@ -122,6 +122,7 @@ def aspects_against(one, other, rules=RULES):
         ({"title": "Sonata in F minor for flute"}, {"title": "Sonata in F sharp minor for flute"}, ["part"]),
         ({"title": "Vitamin C in inks"}, {"title": "Vitamin D in inks"}, ["part"]),
         ({"title": "Lessons in C++"}, {"title": "Lessons in C plus plus"}, []),
+        ({"title": "Lessons in C++11"}, {"title": "Lessons in C++ 11"}, []),
         ({"title": "Sonata in F# minor, B\u266d major"}, {"title": "Sonata in F sharp minor, B flat major"}, []),
         ({"title": "Symphony no. 9 in D minor"}, {"title": "Symphony no. 9 in D"}, []),
         ({"title": "L'encre d'or"}, {"title": "L'encre dor"}, []),

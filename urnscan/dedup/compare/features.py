@@ -30,8 +30,8 @@ _RESPONSIBILITY = re.compile(r"\s/(?:\s.*+)?\Z")  # ISBD: Title / by its author
 _SUBTITLE = re.compile(rf"{SUBTITLE}|\s?[:=]\s|\s[-\u2013\u2014]\s")
 _PARALLEL = re.compile(rf"\s?=[\s{SUBTITLE}]+|[^\S{SUBTITLE}]\[(?=[^\[\]]*\]\W*\Z)")  # not a subtitle in brackets
 _LONE_GREEK = regex.compile(r"(?<!\p{Greek})[α-ζθ-ξπ-ω](?!\p{Greek})")  # noqa: RUF001 (not eta and omicron, which are articles)
-_SIGN = re.compile(r"(?<![^\W_])([^\W\d_])(\+\+|[#\u266f]|\u266d)(?!\w)")  # C++, C#; in music, sharp and flat
-_SIGNS = {"++": " plus plus", "#": " sharp", "\u266f": " sharp", "\u266d": " flat"}
+_SIGN = re.compile(r"(?<![^\W_])([^\W\d_])(\+\+(?![^\W\d])|[#\u266d\u266f](?!\w))")  # C++, C++11, C#; sharp and flat
+_SIGNS = {"++": " plus plus ", "#": " sharp", "\u266f": " sharp", "\u266d": " flat"}
 _GREEK = re.compile("[\u03b1-\u03c9]")
 _NO_WORD = regex.compile(r"[^\p{L}\p{N}]++")
 _ASCII_WORDS = {ord(char): " " for char in map(chr, range(128)) if char not in string.ascii_lowercase + string.digits}
