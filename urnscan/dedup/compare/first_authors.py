@@ -32,7 +32,8 @@ def of_short_titles(one: Features, other: Features) -> float | None:
     if not (has_other_year or alone_in_each(one.publisher, other.publisher)):
         return None
     known = known_words()
-    families = one.family - known.nobody, other.family - known.nobody
+    # Initials alone are no name: `K., J.`
+    families = [{name for name in record.family - known.nobody if len(name) > 1} for record in (one, other)]
     titles = closest_titles(one, other) if all(families) else None
     # A name in another script is another word.
     if titles is None or not all(text.isascii() for text in (titles.one, *families[0], *families[1])):
