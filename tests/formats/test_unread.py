@@ -189,6 +189,8 @@ def test_a_table_that_does_not_begin_like_one_is_scanned_as_it_is(opened, tmp_pa
     [
         ("x.GZ", "a gzip file"),
         ("x.mrc.zst", "a zstd file"),
+        ("x.xz", "an xz file"),
+        ("x.lz4", "an LZ4 file"),
         ("x.xlsx", "a zip archive"),
         ("x.parquet", "a Parquet file"),
         ("x.avro", "an Avro file"),

@@ -301,7 +301,7 @@ class Unpacked(Reader):
 
 def _form(codec: Codec) -> Compression:
     return Compression(
-        name=f"a {codec.name} file",
+        name=f"{'an' if codec.name in ('xz', 'LZ4', 'LZMA') else 'a'} {codec.name} file",
         open=functools.partial(Unpacked, codec),
         recognise=codec.recognise,
         signs=exactly(*codec.magics),
