@@ -80,13 +80,13 @@ class TestDamage:
         assert [row[1] for row in rows] == ["urn:ex:a", "urn:ex:c", "urn:ex:b"]
         assert [rows[0][0], rows[2][0]] == ["http://ex.org/1", "http://ex.org/2"]
         assert "no record begins here, where http://ex.org/1 ends" in reason
-        assert reason.endswith(" bytes up to the next record")
+        assert reason.endswith(" bytes affected, up to the next record")
 
     def test_no_record_follows(self, tmp_path):
         """The message does not speak of a next record."""
         rows, (reason,) = scanned(tmp_path, HEAD + record(1, b"urn:ex:a") + b"urn:ex:b ")
         assert [row[1] for row in rows] == ["urn:ex:a", "urn:ex:b"]
-        assert reason.endswith("; 9 bytes up to the end")
+        assert reason.endswith("; 9 bytes affected, up to the end")
 
     def test_cut_off_anywhere(self, tmp_path):
         """Records before the cut are found."""

@@ -253,7 +253,7 @@ def test_what_is_no_record_is_told_and_is_text(bad, reason, most):
     """Once, with its place and how much it is; the records before and after it are whole, and names in it are found."""
     good = record(b"urn:a:1", 1)
     out = read(good + bad + record(b"urn:a:2", 2) + record(b"urn:a:3", 3), most=most)
-    content = f"{len(bad):,} bytes up to the next record"
+    content = f"{len(bad):,} bytes affected, up to the next record"
     assert (b"urn:bad:1" in bad) == any(b"urn:bad:1" in item[1] for item in out if isinstance(item, tuple))
     assert [item for item in out if isinstance(item, str) or b"urn:a" in item[1]] == [
         (urn(1), b"urn:a:1"),
@@ -267,7 +267,7 @@ def test_a_file_that_ends_in_a_header():
     content = record(b"urn:a:1", 1)
     assert read(content + record(b"", 2)[:50]) == [
         (urn(1), b"urn:a:1"),
-        f"x.warc: damaged at byte {len(content)}: a header is truncated; 50 bytes up to the end",
+        f"x.warc: damaged at byte {len(content)}: a header is truncated; 50 bytes affected, up to the end",
     ]
 
 
@@ -373,7 +373,7 @@ def test_version_lines_alone_are_read_fast():
     start = time.process_time()
     (error,) = read(b"WARC/1.0\n" * 200_000)
     assert time.process_time() - start < 5
-    assert error.endswith("a header ends where another begins; 1,800,000 bytes up to the end")
+    assert error.endswith("a header ends where another begins; 1,800,000 bytes affected, up to the end")
 
 
 # Records together
@@ -536,7 +536,7 @@ CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nurn:a:1\r\
 def lost(where, name, content, upto="the next record"):
     """The message for bytes that are no record behind one of this name."""
     ends = f"where {urn(name)} ends by its length"
-    return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {content} bytes up to {upto}"
+    return f"x.warc: damaged at byte {where}: no record begins here, {ends}; {content} bytes affected, up to {upto}"
 
 
 @pytest.mark.parametrize("most", [1, 60, 1 << 20])

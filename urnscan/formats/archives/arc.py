@@ -65,7 +65,7 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
             yield from open_gap(buffer, _NEXT, _LONGEST, layer)
             previous = f", where {before} ends by the length in its line" if before else ""
             upto = "the next record" if buffer.peek() else "the end" if buffer.error is None else "where reading failed"
-            passed = f"{counted(buffer.tell() - at, 'byte')} up to {upto}"
+            passed = f"{counted(buffer.tell() - at, 'byte')} affected, up to {upto}"
             yield SourceError(layer.name, f"damaged at byte {at}: no record begins here{previous}; {passed}")
         elif buffer.error is None:
             return

@@ -109,7 +109,9 @@ class _WarcRecords:
             if wrong:
                 upto = "the next record" if header else "the end" if error is None else "where reading failed"
                 count = counted(at - wrong[0], "byte")
-                yield SourceError(self._layer.name, f"damaged at byte {wrong[0]}: {wrong[1]}; {count} up to {upto}")
+                yield SourceError(
+                    self._layer.name, f"damaged at byte {wrong[0]}: {wrong[1]}; {count} affected, up to {upto}"
+                )
                 wrong = None
             if header is not None:
                 is_lost = yield from self._record(header, at)
