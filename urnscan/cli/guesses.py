@@ -77,10 +77,10 @@ _COMMANDS = _by_word(
 
 
 def for_command(word: str, commands: Iterable[str]) -> str | None:
-    """Return (not print) a message about a first word that was probably meant as a command, a URN or a pattern (a
-    registered NID); None for any other word, and for the name of a file or folder that exists.
+    """Return (not print) a message about a first word that is no command, and was probably meant as one, a URN or a
+    pattern (a registered NID); None for any other word, and for the name of a file or folder that exists.
 
-    `commands` are the first words that are commands.
+    `commands`: the words that are commands.
     """
     if os.path.lexists(word):
         return None

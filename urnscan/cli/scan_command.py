@@ -161,7 +161,8 @@ def scan_parser() -> Parser:
 
 def scan(arguments: argparse.Namespace) -> bool:
     """Run `urnscan INPUT...`: a scan here or on Spark. Prints or writes the results, and prints failures and a summary
-    on standard error. Returns whether nothing failed. With `--warm-up`, calls `warm_up` instead.
+    on standard error. Returns whether nothing failed. With `--warm-up`, calls `warm_up` instead, and returns its
+    result.
 
     Raises UrnscanError, and OSError if standard output cannot be written.
     """

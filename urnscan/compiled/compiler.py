@@ -22,7 +22,8 @@ def dispatcher(function: Callable[..., Any], resolved: Callable[[object], object
     of arguments. Nothing is compiled yet; `function` is not changed.
 
     `resolved` is called with each global or enclosed value that the function uses, such as another compiled function,
-    and returns the value that Numba uses instead. `options` are those of `numba.njit`.
+    and returns the value that Numba uses instead. `options`: further ones of `numba.njit`; `nogil`, `no_cfunc_wrapper`
+    and `_nrt` are set here.
     """
     used = {*_globals(function.__code__)}
     names = {name: resolved(value) if name in used else value for name, value in function.__globals__.items()}

@@ -310,8 +310,8 @@ def _slot(data: ByteArray | bytes, start: int, end: int, slots: int) -> int:
 
 @inner
 def word_number(data: ByteArray, start: int, end: int, words: Vocabulary) -> int:
-    """The number, from 0, of the word `data[start:end]` (the whole text) in the vocabulary; -1 for another word or
-    another case.
+    """The number, from 0, of the word in the vocabulary that is equal to `data[start:end]`, in the same case; -1 if
+    there is none.
     """
     slot = _slot(data, start, end, len(words.slots))
     while words.slots[slot] != -1:

@@ -175,7 +175,8 @@ class Buffer(Reader):
         return filled
 
     def resume(self) -> None:
-        """Set `error` to None. After a DamageError the bytes after the damage follow; after another error none.
+        """Set `error` to None, when all bytes before the error are read. After a DamageError the bytes after the damage
+        follow; after another error none.
 
         `seek` can no longer go back to bytes before the error.
         """

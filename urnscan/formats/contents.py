@@ -26,7 +26,9 @@ class Document:
     """
 
     member: str | None
-    """Names of the members from the input to the text, such as `a.zip!/b.txt`; None if the text is in no archive."""
+    """Names of the members in the input that lead to the text, such as `a.zip!/b.txt` for an archive in an archive;
+    None if the text is the input itself, perhaps unpacked.
+    """
     reader: Reader
     """Gives the bytes of the text."""
     codec: str | None = None

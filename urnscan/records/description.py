@@ -147,7 +147,9 @@ class Row:
         return _type(text)
 
     def applies_to(self, kind: str) -> bool:
-        """Whether the row applies to records of a type (byte 6 of a MARC leader), or of an unknown type ("")."""
+        """Whether the row applies to records of a type (byte 6 of a MARC leader). To an unknown type (""), only rows
+        for all types apply.
+        """
         return not self.kinds or (bool(kind) and kind in self.kinds)
 
 

@@ -137,8 +137,8 @@ class AlephRecords(MarcLineRecords):
         return super()._name(lines) or lines[:9].decode()
 
     def _end(self, buffer: Buffer, _layout: Layout) -> tuple[int, bool]:
-        """Distance in bytes from the record at the start of the buffer to the next (another number, or a second FMT or
-        LDR), and True; 0 and False if none follows.
+        """Distance in bytes from the record at the start of the buffer to the next line without its number, or with a
+        second FMT or LDR, and True; 0 and False if none follows in the text. Reads on as needed.
         """
         number = buffer.data[buffer.at : buffer.at + 10]
         seen = set()

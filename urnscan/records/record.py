@@ -146,9 +146,9 @@ class RecordReader:
     """Name of the table with the fields of the format in descriptions.toml, or the path of a file."""
 
     def __init__(self, *, own: bool, described: bool = False, keys: bool = False) -> None:
-        """With `own`, records get record-level identifiers instead of texts to scan. With `keys`, they get the
-        identifiers that give keys: identifiers other than URNs that can join records, such as OCLC numbers. With
-        `described`, they get descriptions.
+        """With `own`, records get record-level identifiers instead of texts to scan. With `keys`, they also get (with
+        or without `own`) the identifiers that give keys: identifiers other than URNs that can join records, such as
+        OCLC numbers. With `described`, they get descriptions.
         """
         self._own, self._is_described = own, described
         self.has_texts = not own

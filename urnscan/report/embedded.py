@@ -55,17 +55,18 @@ class Embedded(NamedTuple):
     """Rows of classes (a class is all spellings of one name) in the form in which a page contains them."""
 
     data: str
-    """The rows as JSON, compressed (deflate), in base64."""
+    """The rows as JSON, compressed (deflate, in the format of zlib), in base64."""
     rows: int
     """Number of rows."""
     cut: int
     """Number of URNs that are too long for the page, so that it has only their first characters."""
     columns: Mapping[str, Sequence[Any]]
-    """The columns given to `embed`, with long texts cut, and without the common folder in names of sources."""
+    """The columns given to `embed`, with long texts cut (not links), and without the common folder in names of sources.
+    """
     namespaces: Sequence[str]
     """Choices of the filter of namespaces, sorted; at most the 300 namespaces with the most classes."""
     problems: Sequence[str]
-    """Choices of the filter of problems: codes, sorted; at most 300."""
+    """Choices of the filter of problems: the first 300 codes, sorted."""
 
     def first(self, most: int) -> list[dict[str, Any]]:
         """Return the `most` rows with the most occurrences, the most frequent first: each as a mapping from the names

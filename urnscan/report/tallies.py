@@ -31,8 +31,8 @@ class Tally:
         self._rows, self._full = 0, _FEW
 
     def add(self, **columns: pa.Array) -> None:
-        """Add rows: an array for each column of keys and of numbers, by its name. Columns of keys may be dictionary
-        arrays.
+        """Add rows: an array for each column of keys and of numbers, by its name; other columns are ignored. Columns of
+        keys may be dictionary arrays.
         """
         self._pending.append(self._sum(pa.table(columns)))
         self._rows += self._pending[-1].num_rows

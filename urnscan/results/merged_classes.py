@@ -42,8 +42,10 @@ def merge_rows(batches: Sequence[pa.RecordBatch]) -> Merged:
     """Merge the rows of tables of classes (CLASSES rows, all of the first table first) to one row for each `urn`,
     sorted. In each table a `urn` has one row. `batches` must not be empty.
 
-    Counts are added, spellings and problems are combined. If several tables have a class, the `first_…` columns, and
-    the columns that follow from the name (such as `nid`), are those of the first of these tables.
+    Numbers of occurrences and sources are added; spellings (with their counts) and problems are combined, and
+    `spelling_count` is the number of the combined ones (or the greatest one in a table, if a table does not list all).
+    If several tables have a class, the `first_…` columns, and the columns that follow from the name (such as `nid`),
+    are those of the first of these tables.
     """
     rows = pa.concat_batches(batches)
     order, _, is_first = by_name(rows.column("urn"))

@@ -49,11 +49,12 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
     """Whether the text after a URN looks like a part of the URN that the syntax does not allow. There must be such a
     text.
 
-    It begins with a letter beyond ASCII (of a script with spaces between words), with a dash instead of a hyphen or an
-    invisible character, and a letter or digit after it, or with a malformed part (`%4`); in RFC 2141, also with text
-    that RFC 8141 allows in an NSS (`~`, `&`; in a URL (`in_url`) an `&` ends the URN). `places` are the indices of the
-    start of the URN, of the colon after the NID, and of the end. `mark` is the byte that ends the URN inside a URL, if
-    the tail of the URL is cut off, else 0. Call `needs_more` first: `data` must have enough bytes after the URN.
+    It begins with a letter beyond ASCII (of a script with spaces between words); with a dash instead of a hyphen or an
+    invisible character, before a letter or digit; or with a malformed part: `%4`, and if the syntax has components also
+    `?x` or a second `#`. In RFC 2141 also with text that RFC 8141 allows in an NSS (`~`, `&`; in a URL (`in_url`) an
+    `&` ends the URN). `places` are the indices of the start of the URN, of the colon after the NID, and of the end.
+    `mark` is the byte that ends the URN inside a URL, if the tail of the URL is cut off, and then is not malformed;
+    else 0. Call `needs_more` first: `data` must have enough bytes after the URN.
     """
     end = places[2]
     byte, rest = data[end], data[end:]

@@ -337,8 +337,8 @@ def _component(data: ByteArray, start: int, limit: int, roles: ByteArray, kind: 
 
 @inner
 def _directives(data: ByteArray, start: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
-    """The end of the query that begins at `start` (`start` if there is none), and whether a keyword in it may depend on
-    bytes from `limit` on.
+    """The end of the query that begins at `start` (`start` if there is none), and whether bytes from `limit` on may
+    make a directive (`name=value`) of the text before them. A value that reaches `limit` ends there.
     """
     undecided = False
     end = start
@@ -354,8 +354,8 @@ def _directives(data: ByteArray, start: int, limit: int, roles: ByteArray) -> tu
 
 @inner
 def _directive(data: ByteArray, at: int, limit: int, roles: ByteArray) -> tuple[int, bool]:
-    """The end of the directive that begins at `at` (-1 if there is none), and whether its keyword may depend on bytes
-    from `limit` on.
+    """The end of the directive (`name=value`) that begins at `at` (-1 if there is none), and whether bytes from `limit`
+    on may make it one.
     """
     if at >= limit:
         return -1, True

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
 
 def make_scanner(grammar: Grammar, recover: Collection[str] = ()) -> Scanner | RecoveringScanner:
-    """A new scanner for the URNs of a grammar (a syntax and options). `recover`: names of views (ways to decode a text)
-    by which it also finds hidden URNs, which are encoded, broken, or without `urn:`: `percent`, `entities`, `escapes`,
-    `wraps`, `labels`, `bare` or `markup`. Empty: a `Scanner`, which finds only literal URNs. Raises ValueError for any
-    other name, also `all`.
+    """A new scanner for the URNs of a grammar (a syntax and options). `recover`: names of views, keys of `MEANINGS` in
+    `views/kinds.py`, by which it also finds hidden URNs (encoded, broken, or without `urn:`). Empty: a `Scanner`, which
+    finds only literal URNs. Raises ValueError for any other name, also `all`.
     """
     if not recover:
         return Scanner(grammar)

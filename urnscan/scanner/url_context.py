@@ -41,9 +41,9 @@ _ROLES = np.array(
 
 @inner
 def may_be_in_url(data: ByteArray, start: int) -> bool:
-    """Quick test of the byte before the URN at index `start`. False: no URL contains the URN, as for most URNs. True: a
-    URL may contain it, so call `find_host`. After an encoded sign (`%253D`, `&#61;`) a False may be wrong: then call
-    `find_host` without this test.
+    """Quick test of the byte before the URN at index `start`. False: no URL contains the URN, as for most URNs (a `,`
+    or `;` before it ends a URL). True: a URL may contain it, so call `find_host`. After an encoded sign (`%253D`,
+    `&#61;`) a False may be wrong: then call `find_host` without this test.
     """
     if start < 1 or not is_alnum(data[start - 1]):
         return start > 0 and _ROLES[data[start - 1]] & _BEFORE != 0

@@ -37,8 +37,8 @@ class TaskSummary:
 
 
 def collect(blobs: DataFrame) -> tuple[list[TaskSummary], KeySample]:
-    """Run the scan whose RESULTS rows of the kind `summaries`, and no others, are in `blobs`. Returns the summaries of all tasks, in
-    the order of the tasks, and a sample of the keys (canonical forms).
+    """Run the scan whose RESULTS rows of the kind `summaries`, and no others, are in `blobs`. Returns the summaries of
+    all tasks, in the order of the tasks, and a sample of the keys (canonical forms).
     """
     all_summaries, sample = [], KeySample()
     for (blob,) in blobs.select("rows").collect():

@@ -173,7 +173,7 @@ def name_of(path: str) -> str:
 
 
 def _known_by(paths: Iterable[bytes]) -> list[bytes]:
-    """Absolute paths without ".", double slashes and the first "/"."""
+    """Absolute paths, of files, without ".", double slashes and the first "/"."""
     try:
         here = os.getcwdb() + b"/"  # noqa: PTH109 (bytes)
     except OSError:

@@ -15,11 +15,13 @@ _MOST = 32  # pending requests
 
 
 def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) -> Generator[Item, None, None]:
-    """Yield the items of all parts, in the order of the parts. Up to `most` requests run ahead, in threads.
+    """Yield the items of all parts, in the order of the parts. Up to `most` requests run ahead, in threads; none beyond
+    a part that is an iterator.
 
     A part is an iterator of items, or a request: a function that returns such an iterator, and may wait for a server. A
     thread calls the request and makes its first item; all other items are made in the thread of the caller. An error of
-    a part is raised at the place of its items. Closing the generator cancels the requests that wait for a thread.
+    a part is raised at the place of its items. Closing the generator cancels the requests that wait for a thread, and
+    does not wait for the others.
     """
     begun: deque[Future[Iterator[Item]]] = deque()
     # No thread is started before it is needed.

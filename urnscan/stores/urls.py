@@ -130,7 +130,8 @@ def local_path(argument: str) -> str:
 
 
 def real_place(argument: str) -> str:
-    """Identity of an output: its absolute path with links resolved, or its URL without secrets.
+    """Identity of an input or output: the absolute path with links resolved of a path or a `file://` URL; of another
+    URL its name without secrets (`Url.name`).
 
     Raises SourceError for an invalid URL, and for a `file://` URL of another machine.
     """

@@ -25,8 +25,9 @@ def spelling_columns(data: ByteArray, offsets: Offsets, syntax: Syntax) -> list[
     """Make the columns `r_component`, `q_component`, `f_component` and `spelling_problem`, with a row for each spelling
     (a URN as it is in a text): spelling i is `data[offsets[i]:offsets[i + 1]]`, a whole URN in `syntax`.
 
-    Null: the URN has no such component (in rfc2141: always), or no problem. Components are without their delimiters;
-    several problems have "; " between their codes.
+    Null: the URN has no such component (in rfc2141 always; in rfc2141bis-03 always for `r_component`, and the query is
+    in `q_component`), or no problem. Components are without their delimiters; several problems have "; " between their
+    codes.
     """
     marks = marks_of(data, offsets, syntax)
     problem = decoded(problem_column(np.zeros(len(marks), np.uint8), marks)) if marks.any() else _nulls(len(marks))

@@ -43,8 +43,9 @@ class Level:
     """
 
     def form(self, urn: URN) -> str:
-        """The canonical form of a parsed URN at this level: `urn:NID:NSS`, with a query at its end if the URN has one
-        and the level keeps it. The syntax of the URN must be one of `syntaxes`.
+        """The canonical form of a parsed URN at this level: `urn:NID:NSS`, with the query of rfc2141bis-03 (`?…`,
+        normalized) at its end if the level keeps it. The syntax of the URN must be one of `syntaxes`; this is not
+        checked.
         """
         return self.refine(str(urn).partition("#")[0] if self.keep_query else urn.canonical)
 

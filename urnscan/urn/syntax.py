@@ -60,7 +60,7 @@ class Syntax:
     """Title and date of that document."""
     data: bytes = field(repr=False)
     """256 bytes: element b is the union of the roles (bits) of byte b, of ALNUM, LDH, HEX, NSS_FIRST, NSS, COMPONENT,
-    QUERY and VALUE; 0 for a byte without a role.
+    QUERY and VALUE (described at their constants); 0 for a byte without a role, also for `%`.
     """
     nid_min: int
     """Minimum number of characters of a NID. The maximum is 32 in all syntaxes."""
@@ -73,8 +73,8 @@ class Syntax:
     reserved: str
     """Characters that the grammar allows in an NSS, but that are reserved. `encode_nss` encodes them."""
     namestring: str = field(repr=False)
-    """Regular expression of a URN with its components, with a group for each part, not anchored. The pattern never
-    backtracks, so each match is the longest.
+    """Regular expression of a URN with its components, with the groups `nid`, `nss`, and `r`, `q` and `f` where the
+    syntax has them, not anchored. After the NID the pattern never backtracks, so each match is the longest.
     """
 
     @property

@@ -154,7 +154,9 @@ def _of_series(one: Features, other: Features) -> float | None:
 
 
 def _of_serials(one: Features, other: Features) -> float | None:
-    """1 if two serials differ in title and have no year in common, else 0; None for others, or without title or year."""
+    """1 if two serials differ in title (by more than 3%, or in two scripts) and have no year in common, else 0; None
+    for others, or without title or year.
+    """
     are_serials = all("periodical" in record.kinds.get("extent", ()) for record in (one, other))
     if not (are_serials and one.years and other.years and one.title and other.title):
         return None

@@ -84,7 +84,9 @@ class Title(NamedTuple):
 
 
 class Features(NamedTuple):
-    """A description prepared for comparison; a value that is missing is empty or None."""
+    """A description prepared for comparison; a value that is missing is empty or None. "Words" are in the form of
+    `words`, in a str with spaces between them.
+    """
 
     title: Title | None
     years: frozenset[int]
@@ -95,30 +97,36 @@ class Features(NamedTuple):
     stated_part: str
     """Words of the statement of the part."""
     in_title: tuple[tuple[str, ...], tuple[str, ...]]
-    """Numbers and single letters, in order, in the title without its subtitle, and in the title with it."""
+    """Numbers and single letters (by `numbers_in`), in order, in the title without its subtitle, and in the title with
+    it.
+    """
     about: frozenset[str]
     """Kinds of works that are about another work, or made for another work: `reply`, `workbook`; mostly empty."""
     kinds: Mapping[str, frozenset[str]]
-    """Words of the format by their axis, such as `audio` by `content`: words of the same axis exclude each other."""
+    """Words of the format by their axis, such as `audio` by `content`: two records without a common word on an axis
+    that both have are different.
+    """
     page: tuple[str, int] | None
     """First page in a journal or book, as letters before the number, and the number; None also where it is in doubt."""
     languages: frozenset[str]
-    """Languages of the text, as codes of three letters; empty if unknown."""
+    """Languages of the text, as codes of ISO 639-2/T (`deu`, also for `ger`, `de` and `German`), of 26 common
+    languages; others are left out.
+    """
     author: frozenset[str]
-    """Words of the name of the first author."""
+    """Words of the name of the first author; those of one or two letters only if there are no longer ones."""
     family: frozenset[str]
-    """Words of the family name of the first author."""
+    """The same of the family name of the first author."""
     issue: frozenset[str]
     """Words of the number of an issue, a report or a version."""
     documents: frozenset[str]
-    """Numbers of a government document, without white space, case and brackets at the end."""
+    """Numbers of a government document, in lower case, without white space, a full stop and brackets at the end."""
     series: tuple[Part, ...]
     """The number in each series."""
     scales: frozenset[int]
     """Scales of a map, as the number after `1:`."""
     extent: Extent
     named: str
-    """The text in which persons are named: title, authors, editors, and the statement of responsibility."""
+    """The text, unchanged, in which persons are named: title, authors, editors, and the statement of responsibility."""
     publisher: str
     """Words of the publisher; empty also if the record says that it is unknown."""
     printing: frozenset[str] | None
@@ -128,7 +136,7 @@ class Features(NamedTuple):
     stated_edition: str
     """Words of the statement of the edition."""
     in_edition: frozenset[str]
-    """Numbers of the edition, as written: `1.4` of `Version 1.4`."""
+    """All numbers in the statement of the edition, as written: `1.4` of `Version 1.4`."""
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -280,7 +288,9 @@ def _hinted(word: str) -> tuple[str, ...]:
 
 
 def _edition(text: str) -> int | None:
-    """The number in a statement of an edition: `3rd ed.`, `Dritte, überarb. Aufl.`, `第3版`; None for `Rev. ed.`."""
+    """The first number in a statement of an edition, whatever it counts: 3 in `3rd ed.`, `Dritte, überarb. Aufl.` and
+    `第3版`, 2005 in `2005 ed.`; None without one (`Rev. ed.`).
+    """
     known = known_words()
     tokens = words(text).split(" ")
     for word, after in itertools.pairwise([*tokens, ""]):

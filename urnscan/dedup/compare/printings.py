@@ -10,10 +10,11 @@ _REPRINT, _CORRECTED, _MONTH = "reprint", "corrected", "month "
 
 def printing_of(edition: str) -> frozenset[str]:
     """Return the marks of a printing, which distinguish it from other printings of the edition: its numbers,
-    `corrected` or `reprint`, and months, as in `month 4`. Empty for the first printing, if no month is named.
-    `edition`: the statement of the edition, normalized by `features.words` (lower case, no accents or punctuation).
+    `corrected` or `reprint`, and months, as in `month 4`. Empty for the first printing, and without a word about a
+    printing, if no month is named. `edition`: the statement of the edition, normalized by `features.words` (lower case,
+    no accents or punctuation).
 
-    A later printing without a number, or with the number 1, is `corrected` or `reprint`.
+    A later printing without a number, or with the number 1, is `corrected` (also a corrected reprint) or `reprint`.
 
     >>> [sorted(printing_of(text)) for text in ("1 aufl 2 korr nachdr", "1 ed minor corr", "1 aufl 1 druck")]
     [['2'], ['corrected'], []]

@@ -74,7 +74,7 @@ class ReadSettings:
     """Whether all wrong ISBN and ISSN are wanted, also those of records with other identifiers."""
 
     def reader(self) -> RecordReader:
-        """Return a new reader of the records of the dump."""
+        """Return a new reader for the format of the dump, with these options; it gets the bytes of the records later."""
         format_ = FORMATS[self.format]
         return format_.reader(own=self.own, described=self.described, keys=bool(self.keys) and format_.has_fields)
 

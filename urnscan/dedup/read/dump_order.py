@@ -53,8 +53,8 @@ class DumpOrder:
         self._run(self._workers.ahead if len(self._pending) < _MAX_PENDING else 0)
 
     def count(self, byte_count: int) -> None:
-        """Count bytes that were read just now; `on_read` gets their number later. Bytes of a dump (`is_in_dump`) are
-        reported when their records are read; other bytes at once, or after the batches that are pending now.
+        """Count bytes that were read just now; `on_read` gets their number: of bytes of a dump (`is_in_dump`) when
+        their records are read; of others now or, if batches are pending, after these.
         """
         self._unreported += byte_count
         if self.is_in_dump:

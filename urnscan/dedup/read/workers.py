@@ -57,8 +57,8 @@ class Workers:
         return 2 * max(len(self._processes), 1)
 
     def submit(self, batch: Batch) -> Future[ReadBatch]:
-        """Let the thread or a process read a batch, and return a future at once. Its `result()` waits for the rows, and
-        raises FatalError if a process has died.
+        """Let the thread or a process read a batch, and return a future at once. Its `result()` waits for the rows,
+        raises what reading raises, and FatalError if a process has died.
         """
         is_in_columns = FORMATS[batch.settings.format].in_columns
         self._bytes += 0 if is_in_columns else batch.byte_count

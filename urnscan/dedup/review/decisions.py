@@ -52,14 +52,14 @@ class Row(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A record that a row names, in the state in which somebody decided about it."""
+    """A record that a row of a table of decisions names, in the state in which somebody decided about it."""
 
     place: Place
     """The dump that contains the record."""
     number: int
     """Number of the record in its dump, from 1; damaged records are counted."""
     digest: str
-    """Hash of the bytes of the record at that time, as in the table: `d` and 16 hexadecimal digits."""
+    """Hash of the bytes of the record at that time, as in that table: `d` and 16 hexadecimal digits."""
 
     @property
     def key(self) -> tuple[Place, int]:

@@ -70,9 +70,10 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
     """
 
     def __init__(self, path: str, *, force: bool = False) -> None:
-        """`path` is a folder if a folder exists there; otherwise a file. With `force`, an existing file is replaced.
-        Raises FatalError if `path` ends in "/" and no folder exists there, and for a file that exists without `force`
-        or cannot be written.
+        """`path` is a folder if a folder exists there; otherwise a file, or a URL in an object store. With `force`,
+        existing files may be replaced. Raises FatalError if `path` ends in "/" and no folder exists there, for a file
+        that exists without `force` or cannot be written, and for a folder that cannot be written. `foresee` checks the
+        files in a folder.
         """
         self._path = path
         self._force = force
@@ -241,9 +242,10 @@ def _distinct_names(sources: Iterable[Input]) -> dict[bytes, str]:
 
 
 def open_review(path: str | os.PathLike[str], *, force: bool = False, layout: Layout = USUAL) -> Output | FlatTable:
-    """Open the output of `--review`, and return it: a page if the name ends in .html, .htm or .xhtml, otherwise a
-    table. With `force`, an existing file is replaced; `layout` is only for tables. Raises FatalError for a file that
-    exists without `force` or cannot be written, and for an unknown table format.
+    """Open the output of `--review`, and return it: a page (PageOutput) if the name ends in .html, .htm or .xhtml,
+    perhaps with the suffix of a compression, otherwise a table (with a flat `layout` a FlatTable). With `force`, an
+    existing file is replaced; `layout` is only for tables. Raises FatalError for a file that exists without `force` or
+    cannot be written, and for an unknown table format.
     """
     if form_of(os.fspath(path))[0] in PAGES:
         return PageOutput(path, force=force)

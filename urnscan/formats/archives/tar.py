@@ -282,8 +282,8 @@ def _parse(block: bytes) -> tarfile.TarInfo | None:
 
 
 def _find_header(head: bytes, *, anywhere: bool) -> int | None:
-    """Index of the first header in `head`, or None. With `anywhere`, at any byte, but only headers with the magic
-    string `ustar`; else at multiples of 512.
+    """Index of the first whole header (512 bytes, valid checksum) in `head`, or None. With `anywhere`, at any byte, but
+    only headers with the magic string `ustar`; else at multiples of 512.
     """
     last = len(head) - BLOCK
     starts: Iterable[int] = range(0, last + 1, BLOCK)

@@ -172,7 +172,9 @@ class _ZipMembers:
         return Texts.joined([(Label(member.name), member.text) for member in members])
 
     def _pass_over_entries(self) -> None:
-        """Skip the next complete entries of the directory (the list of members at the end of the archive)."""
+        """Skip the entries of the directory (the list of members at the end of the archive) that are next and whole in
+        the buffer.
+        """
         data, end = self._buffer.peek(), 0
         fixed, where, layout = _OTHERS[_ENTRY]
         while data[end : end + 4] == _ENTRY and end + fixed <= len(data):
@@ -239,7 +241,9 @@ class _ZipMembers:
             self._layer.budget.count_member()
 
     def _leave(self, member: _Member) -> None:
-        """Go to the record after a member, which may be partly read; if no record is there, let `_search` find one."""
+        """Go to the record after a member, which may be partly read; if no record is there, set `_searching`, so that
+        `_search` comes next. Raises CutError if the member was cut off.
+        """
         buffer, compressed = self._buffer, member.header.compressed
         if not member.header.method:
             # Records inside a stored member are of an archive in this archive.

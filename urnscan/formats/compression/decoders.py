@@ -162,7 +162,8 @@ def inflated(data: memoryview, size: int) -> tuple[bytes, int] | None:
 
 
 def zlib_format(buffer: Buffer) -> Iterator[bytes]:
-    """Take the stream in the zlib format (RFC 1950) at the position of the buffer, and yield its unpacked bytes.
+    """Take the stream in the zlib format (RFC 1950) at the position of the buffer, and yield its unpacked bytes. The
+    buffer must keep its bytes (`start_keeping`).
 
     Raises CutError (the bytes end inside the stream), BrokenError (damaged), ChecksumError.
     """
@@ -227,9 +228,9 @@ def bzip2(buffer: Buffer) -> Iterator[bytes]:
 
 
 def _bzip2_blocks(buffer: Buffer, until: int | None) -> Iterator[bytes]:
-    """Yield the unpacked blocks of the stream at the position. Raises CutError, and OSError for a damaged block.
-    `until`: from this position on the library gets single bytes, so that no good text before the damage is lost; None:
-    never.
+    """Yield the unpacked blocks of the stream at the position. Raises CutError, and OSError for a damaged block: the
+    position is then that of the piece of input with the error, and good text in it may be lost. `until`: such a
+    position; from it on the library gets single bytes (before it, and with None, 44 at once), so that nothing is lost.
     """
     decompressor = bz2.BZ2Decompressor()
     decompress = decompressor.decompress

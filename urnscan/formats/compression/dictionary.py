@@ -67,11 +67,11 @@ class ZstandardFile:
             raise LeftOutError(f"{missing}: left out, like all that need it; {_ADVICE}") from missing
 
     def short(self, buffer: Buffer) -> bytes:
-        """Take the next short frames that are complete in the buffer and undamaged, and return their unpacked bytes,
-        joined.
+        """Take the next short frames (at most 128 KiB) that are complete in the buffer and undamaged, and return their
+        unpacked bytes, joined.
 
-        Empty, and nothing is taken, if this object must be called for the next frame: for example if it is incomplete
-        or damaged, needs a new dictionary, or has no size in its header or more than 256 KiB of text.
+        Empty, and nothing is taken, if `self(buffer)` must take the next frame: for example if it is incomplete or
+        damaged, needs a new dictionary, or has no size in its header or more than 256 KiB of text.
         """
         # A new or wrong dictionary: `__call__` opens or reports it at the next frame.
         if self._bytes or self._wrong:

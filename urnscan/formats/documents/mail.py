@@ -97,8 +97,9 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
-    """Yield the parts of the message in the next `length` bytes, then the bytes after it as a member: with the name
-    `after`, unless this is empty; for a message over 64 MiB, always as `rest`.
+    """Yield the parts of the message in the next `length` bytes; then, if `after` is not empty, the bytes after it as a
+    member with this name. A message over 64 MiB: its beginning (about 64 MiB), and all bytes after that as the member
+    `rest`.
     """
     data = buffer.head(length if length <= _MOST else _MOST + _NEAR)
     data = data[: length if length <= _MOST else _most_of(data)]

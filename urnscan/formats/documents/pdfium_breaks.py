@@ -45,7 +45,7 @@ _INDENT = 4  # maximum distance of the left ends of lines of a column, in height
 
 
 class _Box(NamedTuple):
-    """Box of a character, in points from the lower left corner of the page."""
+    """Box of a character (as high as the font), in points in the coordinates of the page; all 0 if pdfium has none."""
 
     left: float
     bottom: float

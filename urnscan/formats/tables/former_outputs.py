@@ -41,8 +41,8 @@ _LINES_BEGIN = (b'{"urn": "', b'{"source": "', b'{"cluster": ')
 
 
 def _is_output(head: bytes, layer: Layer) -> bool | None:
-    """Whether a file begins like a table that urnscan wrote as CSV, TSV or JSON Lines; always False with `--column`.
-    None if more bytes are needed.
+    """Whether a file begins like a table of classes, occurrences, rejects or clusters that urnscan wrote as CSV (with
+    commas), TSV or JSON Lines; always False with `--column`. None if more bytes are needed.
     """
     if layer.reading.columns:
         return False

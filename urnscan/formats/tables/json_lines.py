@@ -30,7 +30,9 @@ class UsualLines:
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        """`names`: names in the objects whose values are read; in ASCII, without quotation marks and backslashes."""
+        """`names`: distinct names of members of the objects in the lines, not of objects in them (`a.b` is a name, not
+        a path); at least one; in ASCII, without quotation marks and backslashes.
+        """
         import msgspec  # noqa: PLC0415 (few runs need it)
 
         self._names = [in_place(name) for name in names]

@@ -224,8 +224,8 @@ def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
 def _pieces_of_rows(
     array: pa.Array, dictionary: pa.Array | None, sizes: npt.NDArray[np.int64]
 ) -> Iterator[tuple[int, pa.BinaryArray]]:
-    """As `_pieces`, for 1 to 2**20 values as bytes or, with a `dictionary`, indices in it. `sizes`: bytes of each value
-    of the dictionary.
+    """As `_pieces`, for 1 to 2**20 values as bytes (below 2 GiB each) or, with a `dictionary`, indices in it. `sizes`:
+    bytes of each value of the dictionary.
     """
     if dictionary is None:
         lengths = _sizes(array)

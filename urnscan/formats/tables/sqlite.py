@@ -284,8 +284,9 @@ class _Database:
 
 
 def _place(table: str, numbers: Sequence[object], columns: list[str], filled: list[int], index: int) -> str:
-    """Place `table/row/column` of the value number `index` in a group of rows. `columns`: first that of the row id;
-    `filled`: for each value the number of its cell, counted row by row.
+    """Place `table/row/column` of the value at `index` in a group of rows. `numbers`: for each row, its id (or number);
+    `columns`: that of the row id, then those of the values; `filled`: for each value the number of its cell from 0,
+    counted row by row, the row id included.
     """
     row, column = divmod(filled[index], len(columns))
     return f"{table}/{numbers[row]}/{columns[column]}"

@@ -70,8 +70,7 @@ _PHRASE, _CLOSES, _OPENS, _REOPENS, _RESTYLES = 1, 2, 4, 8, 16
 SLOTS = 3
 WRAPPER, DEPTH, DOUBT = range(SLOTS)
 """Slots of `state`. WRAPPER: index of the tag directly before the name while its element is open, else -1. DEPTH: number
-of open elements that began in the name; negative if earlier ones were closed. DOUBT: whether its end is in doubt.
-"""
+of open elements that began in the name; negative if earlier ones closed. DOUBT: whether its end is in doubt."""
 
 
 class Elements(NamedTuple):
@@ -198,7 +197,7 @@ def _gap(block: Block, at: int, start: int, state: Integers, tables: tuple[Eleme
 
 @inner
 def _goes_on(block: Block, gap: _Gap, name: PartialName) -> int:
-    """1 if a name goes on after a gap, else 0; MORE if bytes after the block decide."""
+    """1 if a name (a URN) goes on after a gap (markup in it), else 0; MORE if bytes after the block decide."""
     data, filled, final = block
     byte, closes = gap.byte, gap.tags & _CLOSES and not gap.tags & _REOPENS
     if gap.begins_another:
@@ -326,8 +325,8 @@ def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int
 
 @inner
 def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """PLAIN and the end of the comment at `at` (a `<!`); SEPARATING for other text or a long comment; MORE if bytes are
-    missing.
+    """The comment at index `at`, a `<!`: PLAIN and the index after it. SEPARATING and MORE if bytes are missing;
+    SEPARATING and a number without meaning for other text, and for a comment of more than 256 bytes.
     """
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:

@@ -288,7 +288,7 @@ def _separates(data: ByteArray) -> bool:
 
 
 def _lines(places: Integers, text: BufferedText) -> Integers:
-    """The line numbers, from 1, of byte offsets, which must be sorted and not empty."""
+    """The line numbers, from 1, of byte offsets in the text, which must be sorted, not empty, and in memory."""
     decided, places = text.decided - text.base, places - text.base
     low, high = min(decided, places[0]), max(decided, places[-1])
     ends = low + np.flatnonzero(text.data[low:high] == LF)

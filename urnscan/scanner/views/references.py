@@ -33,7 +33,8 @@ class References(NamedTuple):
     names: Vocabulary
     """The names, without `&` and `;`."""
     values: npt.NDArray[np.int16]
-    """For each name, the byte of an ASCII character; NOTHING for an invisible character; STOP for any other, or two.
+    """For each name, the byte of an ASCII character; NOTHING for one of INVISIBLES (soft hyphen, spaces and joiners of
+    zero width); STOP for any other, or two characters.
     """
 
 

@@ -313,8 +313,8 @@ def _read_urn(reading: int, block: Block, places: tuple[int, int], plan: Plan, w
 
 @inner
 def _without_punctuation(begin: int, end: int, windows: Windows) -> int:
-    """The end of the URN `windows.data[begin:end]` without trailing punctuation: the first gap (skipped text) after its
-    last letter or digit; else `end`.
+    """Where the URN `windows.data[begin:end]` ends if it must not go on with punctuation after a gap (skipped text):
+    the index after the first gap after its last letter or digit; without such a gap `end`, even after punctuation.
     """
     for i in range(end - 1, begin, -1):
         if is_alnum(windows.data[i]):

@@ -262,7 +262,9 @@ def _plausible(data: bytes, start: int, begin: int, part: bytes, run: bytes, lef
 
 
 def _bracketed(data: bytes, begin: int, left: int) -> bool:
-    """Whether from index `begin` on only URN bytes and breaks, fewer than `left`, precede the closing bracket `>`."""
+    """Whether the rest of a URN from index `begin` on, with fewer than `left` further breaks in it, ends at the closing
+    bracket `>`. Each line must have 1 to 256 URN bytes (not only `/`), and not begin with `urn:` or a scheme and `://`.
+    """
     run = _matched(_RUN, data, begin)
     end = begin + len(run)
     if not run or run == b"/" or _FOREIGN.match(data, begin):

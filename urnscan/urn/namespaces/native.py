@@ -59,7 +59,9 @@ class Native:
         return self._identifier(self._judged(parsed.canonical.split(":", 2)[2], parsed.text))
 
     def _nss(self, identifier: str) -> str:
-        """The NSS of an identifier, in any spelling that the namespace allows; its check digit may be wrong."""
+        """An NSS for an identifier, not always the canonical one. The check digit may be wrong, except that of an ISAN.
+        Raises ArgumentError for a text that is not an identifier of this kind.
+        """
         return self._compact(identifier)
 
     def _identifier(self, nss: str) -> str:

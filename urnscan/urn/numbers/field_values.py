@@ -81,8 +81,8 @@ is in the group `isbn` or `issn`.
 
 
 def first_number(text: str) -> str | None:
-    """The ISBN or ISSN, without hyphens, with which a text of unknown kind begins; None without one. The check digit
-    may be wrong.
+    """The ISBN or ISSN, without hyphens and spaces, and with a capital X, with which a text of unknown kind begins;
+    None without one. The check digit may be wrong.
 
     A label, or words in brackets, may be before the number. After it comes white space, an opening bracket, one of
     `;,|`, or the end of the text, perhaps with some of `.:/=` before a space or the end.
