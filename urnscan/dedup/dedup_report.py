@@ -88,7 +88,9 @@ class DedupReport:
     not_carried: Sequence[tuple[str, str]] = ()
     """Records whose fields were not copied, or that stayed unchanged: the name of the record, and the reason."""
     common: Sequence[tuple[str, int]] = ()
-    """URNs and keys in more than `max_class` records, which join nothing: the key, and the number of records; the largest first."""
+    """URNs and keys in more than `max_class` records, which join nothing: the canonical form or the key, and the number
+    of records; the largest first.
+    """
     failures: list[SourceError] = field(default_factory=list)
     """Records and inputs that could not be read, in the order of the dumps."""
     notes: list[SourceNote] = field(default_factory=list)

@@ -53,18 +53,18 @@ class Policy:
     record-level identifiers, that is, those in fields that name the record itself.
     """
     keys: tuple[str, ...] = KEYS
-    """Kinds of identifiers that join records, such as `("urn", "oclc")`; "all" alone: all of them."""
+    """Kinds of identifiers that join records, of `KEYS`, such as `("urn", "oclc")`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
     """Ignored URNs: namespaces, or prefixes of names in namespaces. They join nothing: an ISSN names the serial, not
     the article.
     """
     max_class: int | str = 100
     """Maximum number of records that a URN or another key joins; a key in more records joins none. "1%" is relative to
-    all records.
+    all records, but at least 2.
     """
     agree: tuple[str, ...] = ASPECTS
-    """Aspects of descriptions that must not conflict, such as `("title", "year")`; "none" or empty: nothing is
-    compared.
+    """Aspects of descriptions (of `ASPECTS`) that must not conflict, such as `("title", "year")`; "none" or empty:
+    nothing is compared.
     """
     max_cluster: int = 50
     """Maximum number of records in a group that keys connect (records of the same subject in N-Triples count once). For
@@ -72,9 +72,11 @@ class Policy:
     still larger, no record of it is joined.
     """
     keep: tuple[str, ...] = ("fullest",)
-    """Rules that choose the kept record of a cluster, such as `("source:dnb*", "newest")`; a tie goes to the next rule."""
+    """Rules (of `KEEP`, or `source:NAME`) that choose the kept record of a cluster, such as `("source:dnb*",
+    "newest")`; a tie goes to the next rule.
+    """
     record: str | None = None
-    """Format of the dumps, such as `marc`; None: recognised by the content of each dump."""
+    """Format of all dumps, a name in `FORMATS`, such as `marc`; None: recognised by the content of each dump."""
 
     carry: tuple[str, ...] = ()
     """Tags of MARC fields, such as `("852",)`: fields that only a removed record has are copied into the kept record."""

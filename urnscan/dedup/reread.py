@@ -38,7 +38,7 @@ class Dump:
     number: int
     """Index among the documents of the input, from 0."""
     format: Format
-    """The format of the records."""
+    """The format of the records, an element of `FORMATS`."""
     first: int = 0
     """Number of the first record among the readable records of all dumps, from 0; set when the dump is read."""
     records: int = 0

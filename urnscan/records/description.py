@@ -46,7 +46,10 @@ _VOCABULARY = re.compile(r"\A.*[/#:](?=.)", re.DOTALL)
 
 
 class Description(NamedTuple):
-    """The description of a book, an article or another work by a record; None for a value that the record lacks."""
+    """The description of a book, an article or another work by a record; None for a value that the record lacks. A
+    value is as the record writes it, unless a form is named here. If a field is repeated, the first value counts,
+    except where a separator (a space, ` | `) is named.
+    """
 
     title: str | None = None
     """Title and subtitle with `SUBTITLE` between them. `ARTICLE_BEGINS` and `ARTICLE_ENDS` enclose a leading article,
@@ -65,11 +68,13 @@ class Description(NamedTuple):
     changed: str | None = None
     """Time of the last change of the record; several times have spaces between them."""
     level: str | None = None
-    """Fullness of the record: a digit, 1 for the fullest."""
+    """Fullness of the record: a digit, 1 for the fullest, at most 8."""
     author: str | None = None
     """The first author, as the record writes the name; if there is no author, the first editor."""
     language: str | None = None
-    """Languages of the text, as codes or in words, with spaces between them."""
+    """Languages of the text, as codes or in words, not normalized, with spaces between them; without codes such as
+    `mul` and `und`.
+    """
     issue: str | None = None
     """Numbers of an issue of a journal, of a report or of a version, with spaces between them."""
     fields: str | None = None
@@ -83,7 +88,7 @@ class Description(NamedTuple):
     scale: str | None = None
     """Scales of a map, with ` | ` between them: `25000`, or `Scale 1:25,000`."""
     publisher: str | None = None
-    """Publisher, or printer."""
+    """Publisher, or printer; several have spaces between them."""
     dates: str | None = None
     """`open` if the publication still appears (`1985-`)."""
     host: str | None = None
@@ -307,7 +312,8 @@ def shown_title(title: str) -> str:
 def describe(statements: Iterable[Statement]) -> Description:
     """Return the `Description` that the statements of a record (pairs of row and text, in the order of the fields)
     make; `NOTHING` if no statement has a value. If several rows with the same aspect (`title`, `year`) have a value,
-    usually the row that comes first in the table counts; for `format`, the first row of each axis (`axes`).
+    usually the row that comes first in the table counts; for `format`, the first row of each axis (`axes`). Values are
+    cut to 500 characters.
     """
     # By aspect: the order of the first row that applies, and its values.
     of_aspects: dict[str, tuple[int, str]] = {}

@@ -60,7 +60,7 @@ class CountRow:
     it.
     """
     status: str = ""
-    """For a namespace: the status of registration; otherwise empty."""
+    """For a namespace: the status of registration (a `NidStatus`, such as `formal`); otherwise empty."""
     examples: Sequence[tuple[str, str]] = ()
     """For a problem: names with the problem. A hint follows each: the correct check digit, in words, or an empty text.
     """

@@ -52,7 +52,7 @@ class MergeReport:
     """Result of a merge of tables: counts, and how the result may differ from a single run over all inputs."""
 
     kind: str
-    """Kind of the tables: classes, occurrences or partial results."""
+    """Kind of the tables: "classes", "occurrences" or "partial results"."""
     tables: int
     """Number of tables."""
     rows: int = 0
@@ -72,7 +72,7 @@ class MergeReport:
     failures: int = 0
     """Failures of the runs: inputs, or parts of them, that are missing in the tables because they could not be read."""
     failed: Sequence[str] = ()
-    """Names of the tables whose runs had failures."""
+    """Paths of the tables whose runs had failures."""
     unfinished: Sequence[str] = ()
     """Names of outputs in the merged folders of which only an interrupted run is kept: they are not in the result."""
     trimmable: int = 0

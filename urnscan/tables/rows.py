@@ -148,7 +148,9 @@ class NameColumns(NamedTuple):
     valid: pa.BooleanArray
     """Whether the rules of the namespace allow the name; null if they do not decide."""
     problem: pa.DictionaryArray
-    """The problem of the name, without problems of spellings."""
+    """The problem of the name, a code of `urn.problems.PROBLEMS`, null without one; problems of spellings are not in
+    it.
+    """
 
     @classmethod
     def of(cls, urn: pa.StringArray, level: Level) -> Self:

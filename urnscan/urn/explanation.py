@@ -68,8 +68,8 @@ class Explanation:
     f_component: str | None = None
     """The component after `#` (RFC 8141 §2.3.3), or the fragment of rfc2141bis-03; None without one."""
     directives: dict[str, str] = field(default_factory=dict, hash=False)
-    """Keyword -> value of the query of rfc2141bis-03 (§2.3), unchanged (%HH is not decoded), without repeated keywords.
-    Empty in the other syntaxes.
+    """Keyword -> value of the query of rfc2141bis-03 (§2.3), unchanged (%HH is not decoded); all directives of a
+    repeated keyword are left out. Empty in the other syntaxes.
     """
     service: str | None = None
     """The registered service that the directive `s` asks a resolver for, with its section (rfc2141bis-03 §9.2.2, RFC

@@ -18,7 +18,8 @@ _INITIALS = 3
 
 
 def family_part(author: str) -> str:
-    """Return the family name of the first author; empty if there is no name. ` and ` separates several authors.
+    """Return the family name of the first author, as it is written; empty if there is no name. ` and ` separates
+    several authors.
 
     >>> [family_part(author) for author in ("Paul, Jean", "Jean Paul", "Paul JF", "Jean Paul and Sophie Mereau")]
     ['Paul', 'Paul', 'Paul', 'Paul']

@@ -66,7 +66,7 @@ class Citation(NamedTuple):
     databases add to titles.
     """
     host: str
-    """Title of the journal or book that contains the article; empty if unknown."""
+    """Title of the journal or book that contains the article, as the record writes it; empty if unknown."""
     start: Start | None
     """First page, or number of the article; None if unknown."""
     has_author: bool

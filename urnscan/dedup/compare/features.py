@@ -67,7 +67,7 @@ _WITHOUT_ACCENTS = _WithoutAccents(zip(map(ord, "øØłŁđĐıæÆœŒ"), "o O 
 
 
 class Title(NamedTuple):
-    """A title to compare, in lower case without accents and punctuation."""
+    """A title to compare, in the form of `words`."""
 
     proper: tuple[str, ...]
     """Without the subtitle; in two forms if the record marks the leading article: with the article, and without it."""
@@ -80,7 +80,9 @@ class Title(NamedTuple):
     without_part: str
     """The title proper without a part at its end: `inks` for `inks vol 2`; empty if no part is there."""
     script: str
-    """First word of the Unicode name of the script, such as `LATIN`; the scripts of East Asia count as one."""
+    """First word of the Unicode name of the script of the first letter, such as `LATIN`; the scripts of East Asia are
+    all `CJK`. Empty without a letter.
+    """
 
 
 class Features(NamedTuple):
@@ -107,7 +109,9 @@ class Features(NamedTuple):
     that both have are different.
     """
     page: tuple[str, int] | None
-    """First page in a journal or book, as letters before the number, and the number; None also where it is in doubt."""
+    """First page in a journal or book, as letters before the number, in lower case, and the number; None also where it
+    is in doubt.
+    """
     languages: frozenset[str]
     """Languages of the text, as codes of ISO 639-2/T (`deu`, also for `ger`, `de` and `German`), of 26 common
     languages; others are left out.
@@ -117,11 +121,11 @@ class Features(NamedTuple):
     family: frozenset[str]
     """The same of the family name of the first author."""
     issue: frozenset[str]
-    """Words of the number of an issue, a report or a version."""
+    """All words of the numbers of issues, reports and versions: `nr` and `7` of `Nr. 7`."""
     documents: frozenset[str]
     """Numbers of a government document, in lower case, without white space, a full stop and brackets at the end."""
     series: tuple[Part, ...]
-    """The number in each series."""
+    """The number in each series, in the order of the record."""
     scales: frozenset[int]
     """Scales of a map, as the number after `1:`."""
     extent: Extent

@@ -43,8 +43,8 @@ class Part(NamedTuple):
     """The number of a part or volume in a record, mostly of several levels: volume 2, part 1 in `Vol. 2, pt. 1`."""
 
     designations: tuple[tuple[str, str], ...] = ()
-    """Pairs of level (`volume`, `part`, `issue`; empty if not named) and number or letter, in the order of the text:
-    volume 2, part 1 is `("volume", "2"), ("part", "1")`.
+    """Pairs of level (`volume`, `part`, `issue`; empty if not named) and number (in digits, also for `ii` and `second`)
+    or letter, in the order of the text: volume 2, part 1 is `("volume", "2"), ("part", "1")`.
     """
     extras: frozenset[str] = frozenset()
     """Kinds of additions to a volume: `supplement`, `index`."""

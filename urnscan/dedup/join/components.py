@@ -75,7 +75,9 @@ class SharedEdges:
     UNSURE (a supporting key) or CITATION (two records that cite the same article).
     """
     common: Sequence[tuple[str, int]]
-    """Identifiers in too many records, which join none, and their numbers of records; the largest first."""
+    """Identifiers (canonical forms, keys) in too many records, which join none, and their numbers of records; the
+    largest first.
+    """
 
     def with_pairs(self, pairs: Pair) -> SharedEdges:
         """Return these edges and two for each of `pairs`, as if both records of a pair shared an identifier of the

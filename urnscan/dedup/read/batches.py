@@ -57,7 +57,7 @@ class ReadSettings:
     """Options for reading the records of a dump: which identifiers, keys and descriptions are read."""
 
     format: str
-    """Name of the format of the dump."""
+    """Name of the format of the dump, a key of `FORMATS`."""
     dump: int
     """Number of the dump, from 1."""
     own: bool
@@ -65,7 +65,7 @@ class ReadSettings:
     record.
     """
     keys: tuple[str, ...] = ()
-    """Kinds of identifiers that join records (`urn`, `oclc`); empty if only URNs join them."""
+    """Kinds of identifiers that join records, as in `Policy.keys`; empty if only URNs join them."""
     described: bool = False
     """Whether descriptions are read."""
     digests: bool = False
@@ -130,9 +130,9 @@ class WrongRow(NamedTuple):
     form of an ISBN or ISSN.
     """
     message: str
-    """The reason why it is wrong, in words."""
+    """The reason why it is wrong, as in `WrongNumber`."""
     title: str | None
-    """The title of the record."""
+    """The title of the record, for people (`shown_title`); None without a title, or if descriptions are not read."""
 
 
 class ReadBatch(NamedTuple):

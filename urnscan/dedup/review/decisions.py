@@ -39,7 +39,7 @@ Place = tuple[str, str]
 
 
 class Row(NamedTuple):
-    """A row of a table of decisions. `str(row)` is its name in messages: `a.csv: line 3`."""
+    """The place of a row in a table of decisions. `str(row)` is its name in messages: `a.csv: line 3`."""
 
     path: str
     line: int
