@@ -34,7 +34,9 @@ class DedupReport:
     wrong: int = 0
     """Records without a URN or key, but with an ISBN or ISSN whose check digit is wrong."""
     wrong_identifiers: Sequence[tuple[str, str]] = ()
-    """For up to 100 of the records counted in `wrong`: the name of the record, and the wrong identifier."""
+    """For up to 100 of the records counted in `wrong`: the name of the record, and its first ISBN or ISSN, with plain
+    hyphens.
+    """
     wrong_numbers: int = 0
     """Wrong ISBN and ISSN in fields of records, if `wrong` was named."""
     clusters: int = 0

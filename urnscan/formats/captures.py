@@ -97,8 +97,8 @@ class Where:
     """
 
     conditions: tuple[tuple[str, str], ...]
-    """Pairs such as ("status", "200,304"): one of `NAMES`, and patterns (`*`, `?`, `[`) with commas between them, of
-    which one must match the whole value.
+    """Pairs such as ("status", "200,304"): one of `NAMES`, and patterns (`*`, `?`, `[`) with commas between them, media
+    types in lower case, of which one must match the whole value.
     """
     others: dict[str, set[str]] = field(default_factory=dict, compare=False)
     """Name of a condition -> up to five values, not empty, of captures that did not fulfil it; filled by `fits`."""

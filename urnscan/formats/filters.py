@@ -26,7 +26,9 @@ class Filter:
     """A command that converts files to text, and the kinds of files for which the command is used."""
 
     kinds: tuple[str, ...]
-    """Suffixes with dot, in lower case (`.pdf`); media types or patterns of media types (`image/*`); `*`, all files."""
+    """All in lower case: suffixes with dot (`.pdf`); media types or patterns of media types (`image/*`); `*`, all
+    files.
+    """
     command: tuple[str, ...]
     """Words of the command. If no word has the placeholder `%` for the path, the file is its standard input."""
     timeout: int

@@ -52,8 +52,8 @@ class RecordIndex:
     place: str
     """The folder, or the URL of the folder, below which the WARC files are."""
     files: Mapping[str, array[int]] = field(repr=False)
-    """Name of each file -> three numbers for each record, all in one array: first byte in the file (from 0), number of
-    bytes, line (from 1) of the index.
+    """Path of each file below `place`, as in the index -> three numbers for each record, all in one array: first byte
+    in the file (from 0), number of bytes, line (from 1) of the index.
     """
     errors: Sequence[SourceError] = field(default=(), repr=False)
     """Errors about the lines of the index that name no record."""

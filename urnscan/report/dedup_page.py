@@ -119,7 +119,7 @@ class Summary:
     examples: Sequence[Example] = ()
     """Clusters whose records are shown next to each other."""
     settings: Sequence[tuple[str, str]] = ()
-    """Options and their values."""
+    """Options as the command has them (`--keys`), and their values as texts."""
     failures: Sequence[str] = ()
     """Messages about records and inputs that could not be read."""
     more_failures: int = 0

@@ -140,7 +140,7 @@ class Summary:
     places: Sequence[Sequence[Place]] | None
     """The first places of each class in `frequent`; None if the report is made without the table of occurrences."""
     settings: Sequence[tuple[str, str]] = ()
-    """Options of the scan, and their values."""
+    """Options of the scan and some counts, in words, and their values as texts (`TableFile.settings`)."""
     rulebook: Rulebook = OURS
     """The rules of namespaces whose titles are shown."""
     title: str = "URNs found"

@@ -74,7 +74,7 @@ class MergeReport:
     failed: Sequence[str] = ()
     """Paths of the tables whose runs had failures."""
     unfinished: Sequence[str] = ()
-    """Names of outputs in the merged folders of which only an interrupted run is kept: they are not in the result."""
+    """Paths of outputs in the merged folders of which only an interrupted run is kept: they are not in the result."""
     trimmable: int = 0
     """Number of occurrences, in all runs, that `trim` would have changed. The next three count those with components of
     RFC 8141 in their names, those that go on in RFC 8141, and those that are followed by other text that looks like a

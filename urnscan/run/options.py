@@ -64,14 +64,16 @@ class Options:
     """Whether the rest of a URL after the URN in it is kept as a part of the match ("keep"), or cut off ("cut")."""
     recover: tuple[ViewName, ...] = ()
     """Names of views (decoded or joined forms of the text) in which hidden URNs are searched: in `views.kinds.KINDS`,
-    or `all`. Empty: only the text as it is.
+    or `all`, which becomes the names of all. Empty: only the text as it is.
     """
     max_length: int = MAX_LENGTH
     """Maximum bytes of a match. A longer match is cut."""
     nid: tuple[str, ...] = ()
-    """Namespaces, or prefixes of names such as `nbn:de`, in any case; only these names count. Empty: all names."""
+    """Namespaces, or prefixes of names such as `nbn:de`, in any case (lower case in the record); only these names
+    count. Empty: all names.
+    """
     not_nid: tuple[str, ...] = ()
-    """Namespaces, or prefixes of names, in any case, that do not count."""
+    """Namespaces, or prefixes of names, in any case (lower case in the record), that do not count."""
     rules: Rules = None
     """Custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`. The options contain the
     rules, not the path.

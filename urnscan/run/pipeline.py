@@ -59,7 +59,7 @@ class Outputs:
     names: Callable[[Sequence[str]], object] | None = None
     """Gets the names of inputs that were read, in order, some at each call, after all rows of these inputs."""
     paths: Collection[str] = ()
-    """Files that the run writes, and so must not read."""
+    """Paths and URLs that the run writes, and so must not read."""
     spill_folder: Path | None = None
     """Folder for the temporary files of grouping; None: the system's folder for temporary files."""
     shards: Shards | None = None

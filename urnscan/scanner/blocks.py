@@ -116,8 +116,8 @@ class Matches:
     """The lexical canonical forms, stored in the same way."""
     host: ByteArray
     host_offsets: npt.NDArray[np.int32]
-    """The hosts of the URLs around the matches, in lower case, stored in the same way; empty for a match outside of
-    URLs.
+    """The hosts of the URLs around the matches, in lower case, without user and port, stored in the same way; empty for
+    a match outside of URLs.
     """
     via: ByteArray
     """The view (decoding) that found each match: the index in `views.kinds.KINDS` plus 1; 0 for a literal match."""

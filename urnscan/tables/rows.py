@@ -59,8 +59,8 @@ class Places:
     """For each match or reject, the index, from 0, of its input in `names`."""
     names: Sequence[str]
     members: pa.StringArray | None = None
-    """The member of an archive that contains each match or reject, null if it is not in an archive; None if no input
-    has members.
+    """For each match or reject, the path of its text in the input, such as `b.zip!/c.txt`, `page 1` or `7/url`; null if
+    the text is the input itself; None if all are null.
     """
     captures: Sequence[pa.Array] | None = None
     """The columns captured (time), status (of HTTP) and mime of the captures in web archives; None if the inputs are

@@ -36,7 +36,7 @@ class PlacesInValues:
     start: npt.NDArray[np.int64]
     """Byte offset in the value, from 0."""
     line: npt.NDArray[np.int64]
-    """Line number in the value, from 1."""
+    """Line number in the value, from 1; 0 if lines are not counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def family_part(author: str) -> str:
 
 def is_named(family: AbstractSet[str], names: AbstractSet[str], *, in_any_language: bool = False) -> bool:
     """Return whether one of the words of a family name may be one of `names`: small differences of spelling do not
-    count, and one word may be the first letters, at least three, of the other. All are in lower case without accents.
+    count, and one word may be the first letters, at least three, of the other. All are in the form of `features.words`.
 
     `in_any_language`: greater differences do not count either, such as Chekhov and Tschechow.
     """

@@ -59,7 +59,7 @@ class RankingValues:
     fields: IntArray
     """Number of fields of MARC; 0 if there are none, or if no rule needs them."""
     decided: IntArray
-    """Order that people decided, compared before all rules: the work with the smallest number comes first."""
+    """Compared before all rules: 0 for a work that people decided to keep, 2 for one to remove, 1 for others."""
     deleted: IntArray
     """1 for a work whose records are deleted, otherwise 0: all other works of the cluster come first, whatever the
     rules say.

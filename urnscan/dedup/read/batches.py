@@ -149,8 +149,8 @@ class ReadBatch(NamedTuple):
     same for different URNs.
     """
     only_wrong: Sequence[tuple[int, str]]
-    """Records whose record-level identifiers give no URN: index in `rows`, from 0, and an identifier whose check digit
-    is wrong.
+    """Records whose record-level identifiers give no URN: index in `rows`, from 0, and the first ISBN or ISSN in it,
+    whose check digit is wrong.
     """
     wrong: Sequence[WrongRow]
     """Wrong ISBN and ISSN in all records, if they are wanted; ascending by `row`."""

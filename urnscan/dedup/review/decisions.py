@@ -77,7 +77,7 @@ class Decision(NamedTuple):
 
     row: Row
     word: str
-    """The decision: one of OF_RECORDS."""
+    """The decision, one of OF_RECORDS: `keep`, `remove`, `together` or `apart`."""
     component: str
     """Name of a group in the table: those of its records that are marked TOGETHER are the same; may be empty for other
     decisions.

@@ -321,7 +321,7 @@ class Outputs:
     page: Callable[[bytes], object] | None = None
     """Function that writes the bytes of the HTML report."""
     paths: Collection[str] = ()
-    """Files that the run writes and therefore must not read."""
+    """Paths and URLs that the run writes and therefore must not read."""
     spill_folder: Path | None = None
     """Folder in which the folder for temporary rows is made; None: the folder of the system for temporary files."""
 

@@ -42,7 +42,7 @@ class Namespace:
     kind: Literal["formal", "informal"]
     """Formal namespaces have a name, informal ones a number (`urn-5`)."""
     reference: str
-    """RFC numbers and addresses of registration templates, joined by "; "."""
+    """RFCs (`RFC8458`) and addresses of registration templates, joined by "; "."""
     description: str
     """The description in the registry."""
 
