@@ -325,9 +325,7 @@ def _tag(data: ByteArray, at: int, filled: int, elements: Elements) -> tuple[int
 
 @inner
 def _comment(data: ByteArray, at: int, filled: int) -> tuple[int, int]:
-    """The comment at index `at`, a `<!`: PLAIN and the index after it. SEPARATING and MORE if bytes are missing;
-    SEPARATING and a number without meaning for other text, and for a comment of more than 256 bytes.
-    """
+    """PLAIN and the index after the comment at `at`; else SEPARATING, with MORE if bytes are missing."""
     for i in range(at + 2, at + _LONGEST_COMMENT):
         if i >= filled:
             return SEPARATING, MORE
