@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SPARK = "spark"
-_CORPUS = re.compile(r"^CORPUS = .*$", re.MULTILINE)
+PARAMETERS = "parameters"
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -55,20 +55,24 @@ def written(notebook: nbformat.NotebookNode) -> str:
 
 
 def run(
-    folder: Path, notebooks: Iterable[Path] | None = None, corpus: str | None = None
+    folder: Path,
+    notebooks: Iterable[Path] | None = None,
+    parameters: Mapping[str, object] | None = None,
 ) -> dict[str, nbformat.NotebookNode]:
     """Run copies of notebooks (None: of all) and of what they use in an empty folder, with this Python; returns them by name.
 
-    `corpus` is a path that users put into `CORPUS`; None: the corpus of each notebook. Raises RuntimeError with the
-    output of nbmake if a cell fails.
+    `parameters` are values that replace those of the cell for parameters, as papermill replaces them. Raises
+    RuntimeError with the output of nbmake if a cell fails.
     """
     copies = folder / "notebooks"
     copies.mkdir()
     shutil.copy(HERE / "helpers.py", copies)
     for path in paths() if notebooks is None else notebooks:
         notebook = read(path)
-        for cell in notebook.cells if corpus is not None else ():
-            cell.source = _CORPUS.sub(f"CORPUS = {corpus!r}", cell.source)
+        for cell in notebook.cells:
+            if PARAMETERS in cell.metadata.get("tags", ()):
+                lines = [f"{name} = {value!r}" for name, value in (parameters or {}).items()]
+                cell.source = "\n".join([cell.source, *lines])
         (copies / path.name).write_text(written(notebook), encoding="utf-8")
     shutil.copytree(HERE / "corpus", copies / "corpus")
     write_kernel_spec(folder / "kernels" / KERNEL)

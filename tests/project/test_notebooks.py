@@ -54,7 +54,7 @@ def test_a_corpus_of_archives(tmp_path):
     with zipfile.ZipFile(crawl, "w") as members:
         for name in ("one.txt", "two.txt"):
             members.writestr(name, "see urn:isbn:0-395-36341-1.")
-    [explore] = make.run(tmp_path, [ROOT / "notebooks" / NAMES[0]], str(crawl)).values()
+    [explore] = make.run(tmp_path, [ROOT / "notebooks" / NAMES[0]], {"CORPUS": str(crawl)}).values()
     assert "2 of 2 occurrences change; 1 classes become 1." in str(list(told(explore, spark=False).values()))
 
 
@@ -77,6 +77,13 @@ class TestEach:
                 assert not re.search(
                     r"Warning|/tmp/|/home/|/root/|/Users/|site-packages| at 0x|it/s\]|widget-view", text
                 )
+
+    def test_parameters(self, name):
+        """`papermill -p CORPUS …` changes the corpus: it adds a cell after the tagged one, and no later cell sets it anew."""
+        code = [cell for cell in committed(name).cells if cell.cell_type == "code"]
+        assert [cell.metadata.get("tags", ()).count(make.PARAMETERS) for cell in code] == [1] + [0] * (len(code) - 1)
+        assert [bool(re.search(r"^(CORPUS|DUMPS) = ", cell.source, re.MULTILINE)) for cell in code].count(True) == 1
+        assert "CORPUS = " in code[0].source
 
     def test_links(self, name):
         """Every file that it points to is there."""
