@@ -54,8 +54,11 @@ def test_a_corpus_of_archives(tmp_path):
     with zipfile.ZipFile(crawl, "w") as members:
         for name in ("one.txt", "two.txt"):
             members.writestr(name, "see urn:isbn:0-395-36341-1.")
+        members.writestr("three.txt", "<urn:nbn:de:gbv:7-isbn-2003-1>")
     [explore] = make.run(tmp_path, [ROOT / "notebooks" / NAMES[0]], {"CORPUS": str(crawl)}).values()
-    assert "2 of 2 occurrences change; 1 classes become 1." in str(list(told(explore, spark=False).values()))
+    shown = str(list(told(explore, spark=False).values()))
+    assert "2 of 3 occurrences change; 2 classes become 2." in shown
+    assert "Names with a problem or a hint: 1. Wrong: 0." in shown  # the hint `dnb-check-digit` makes no name wrong
 
 
 @pytest.mark.parametrize("name", NAMES)
