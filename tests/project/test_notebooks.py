@@ -61,6 +61,25 @@ def test_a_corpus_of_archives(tmp_path):
     assert "Names with a problem or a hint: 1. Wrong: 0." in shown  # the hint `dnb-check-digit` makes no name wrong
 
 
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_dumps_of_another_format(tmp_path):
+    """Where no title is found, nothing is judged.
+
+    All records without a title once counted as one work, and the third notebook printed "precision 1.0, recall 0.02".
+    """
+    for name in ("one.ris", "two.ris"):
+        record = f"TY  - JOUR\nTI  - Drying times of invented inks\nDO  - 10.5555/ink.1\nDB  - {name}\nER  - \n"
+        (tmp_path / name).write_text(record, encoding="utf-8")
+    parameters = {"CORPUS": str(tmp_path), "DUMPS": ["one.ris", "two.ris"]}
+    [notebook] = make.run(tmp_path, [ROOT / "notebooks" / NAMES[2]], parameters).values()
+    shown = told(notebook, spark=False)
+    assert "2 of 2 records have no title" in str(shown["deduplicate-14"])
+    assert "precision" not in str(shown["deduplicate-14"])
+    assert "doi:10.5555/ink.1" in str(shown["deduplicate-10"])  # `fields` joins them, and anywhere joins nothing
+    assert "Warning" not in str(shown)
+
+
 @pytest.mark.parametrize("name", NAMES)
 class TestEach:
     def test_is_normalised(self, name):
