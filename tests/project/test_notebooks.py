@@ -78,6 +78,10 @@ def test_dumps_of_another_format(tmp_path):
     assert "precision" not in str(shown["deduplicate-14"])
     assert "doi:10.5555/ink.1" in str(shown["deduplicate-10"])  # `fields` joins them, and anywhere joins nothing
     assert "Warning" not in str(shown)
+    # Also where there is nothing to decide.
+    assert "Groups in doubt: 0, of these decided: 0. Decisions that were not applied: 0." in str(
+        shown["deduplicate-29"]
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
