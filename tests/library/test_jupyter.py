@@ -85,6 +85,22 @@ class TestWhatShowsItself:
         assert "urn:ab:1" not in text
         assert "<table>" not in urnscan.Dedup(found.clusters.slice(0, 1), found.report)._repr_html_()
 
+    def test_printed_dedup(self, tmp_path):
+        """Counts, the largest clusters, failures and notes in few lines; guards against a dump of thirty fields."""
+        lines = [f"urn:ab:{number}\n" for number in (*range(12), *range(12), 3)]
+        (tmp_path / "a").write_text("".join(lines))
+        (tmp_path / "b.marcxml\x1b").write_text("<collection>")
+        text = str(urnscan.deduplicate(tmp_path / "a", record="line"))
+        assert text.split("\n")[:3] == [
+            "1 dump, 25 records, 12 clusters, 13 duplicates, 12 groups in doubt",
+            f"        3  {tmp_path / 'a'}: record 4",
+            f"        2  {tmp_path / 'a'}: record 1",
+        ]
+        assert "\nand 2 other clusters with duplicates\n" in text
+        (tmp_path / "a").write_text("@book{b1, isbn={0395363411}}\n@book{b2, isbn={0395363411}}")
+        text = str(urnscan.deduplicate(tmp_path))
+        assert f"        2  {tmp_path / 'a'}: record 1 (b1)\n1 note:\n  {tmp_path}/b.marcxml\\x1b: " in text
+
     def test_dedup_tells_what_the_command_tells(self, tmp_path):
         """Records in doubt, records without identifiers, and dumps without known fields."""
         entries = [

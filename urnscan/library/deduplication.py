@@ -6,8 +6,8 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,8 +17,9 @@ from urnscan.dedup.dedup_report import DedupReport
 from urnscan.dedup.job import run
 from urnscan.dedup.policy import KEYS, WEAK, Policy
 from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
-from urnscan.display.text import hints, html_counts, html_failures, html_paragraphs, html_table
-from urnscan.errors import checks_options, option
+from urnscan.display.text import counted, hints, html_counts, html_failures, html_paragraphs, html_table, printable
+from urnscan.errors import checks_options, count_of, option
+from urnscan.formats.context import full_name
 from urnscan.library.shared import LISTS_REJECTS, as_frame, as_table, watched
 from urnscan.records.keys import URN
 from urnscan.run.options import Named, Options, as_flag, local_name, named_inputs, read_options
@@ -37,18 +38,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Maximum number of clusters that a notebook shows, and of URNs of each cluster.
+# Maximum number of clusters that a notebook shows, and that `print` shows with as many messages of each kind.
 _SHOWN = 20
+_PRINTED = 10
+# Maximum number of URNs of each cluster.
 _URNS_SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
 class Dedup:
-    """Result of `deduplicate`: a table of records with their clusters, and counts. A notebook shows the largest
-    clusters.
+    """Result of `deduplicate`: a table of records with their clusters, and counts. A notebook and `print` show the
+    counts, the largest clusters and the failures.
     """
 
-    clusters: pa.Table = field(repr=False)
+    clusters: pa.Table
     """A row for each record, in the order of the dumps, with the columns of `urnscan dedup -o`: `cluster` (the number,
     from 1, of the cluster, whose records describe the same work), `kept` (whether the record stays) and others.
     """
@@ -73,29 +76,57 @@ class Dedup:
                 file.write(batch)
             file.commit(json.loads(self.clusters.schema.metadata[KEY.encode()]))
 
-    def _repr_html_(self) -> str:
+    def __repr__(self) -> str:
+        rows, count = self._largest(_PRINTED)
+        lines = [", ".join(self._counts())]
+        for row in rows:
+            name = f"{full_name(row['source'], row['member'])}: record {row['record']:,}"
+            lines.append(f"{row['records']:>9,}  {name}" + (f" ({row['record_id']})" if row["record_id"] else ""))
+        if count > len(rows):
+            lines.append(f"and {counted(count - len(rows), 'other cluster')} with duplicates")
         report = self.report
+        failures = (("failure", "failures", report.failures), ("note", "notes", report.notes))
+        for one, many, errors in failures:
+            if errors:
+                lines += [f"{counted(count_of(errors), one, many)}:", *(f"  {error}" for error in errors[:_PRINTED])]
+            if rest := count_of(errors[_PRINTED:]):
+                lines.append(f"  and {rest:,} more")
+        return "\n".join(map(printable, [*lines, *self._remarks()]))
+
+    def _repr_html_(self) -> str:
+        rows, count = self._largest(_SHOWN)
+        names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
+        cells = [
+            (
+                *(row[name] for name in ("cluster", "records", "source", "record", "record_id")),
+                ", ".join(row["joined_by"][:_URNS_SHOWN]) + (", …" if len(row["joined_by"]) > _URNS_SHOWN else ""),
+            )
+            for row in rows
+        ]
+        table = html_table(names, cells) if cells else ""
+        more = f"<p>the {_SHOWN} largest of {count:,} with duplicates</p>" if count > _SHOWN else ""
+        below = html_failures(self.report.failures, self.report.notes)
+        return html_counts(*self._counts()) + table + more + html_paragraphs(self._remarks()) + below
+
+    def _counts(self) -> list[str]:
         metadata = json.loads(self.clusters.schema.metadata[KEY.encode()])
-        counts = report.parts(has_keys=list(metadata["keys"]) != [URN])
+        return self.report.parts(has_keys=list(metadata["keys"]) != [URN])
+
+    def _remarks(self) -> list[str]:
+        return [*self.report.silences(), *hints(self.report, option, LISTS_REJECTS)]
+
+    def _largest(self, most: int) -> tuple[list[dict[str, Any]], int]:
+        """The rows of the kept records of the largest clusters with duplicates, each with the number of its `records`;
+        and the number of all such clusters.
+        """
         sizes = self.clusters.group_by("cluster", use_threads=False).aggregate([([], "count_all")])
         sizes = sizes.filter(pc.greater(sizes.column("count_all"), 1))
         order = pc.sort_indices(sizes, [("count_all", "descending"), ("cluster", "ascending")])
-        largest = dict(zip(*(column.to_pylist() for column in sizes.take(order[:_SHOWN]).columns), strict=True))
+        largest = dict(zip(*(column.to_pylist() for column in sizes.take(order[:most]).columns), strict=True))
         is_shown = pc.is_in(self.clusters.column("cluster"), pa.array(largest, pa.int64()))
         kept = self.clusters.filter(pc.and_(is_shown, pc.equal(self.clusters.column("cluster_rank"), 1))).to_pylist()
-        rows = {
-            row["cluster"]: (
-                *(row["cluster"], largest[row["cluster"]], row["source"], row["record"], row["record_id"]),
-                ", ".join(row["joined_by"][:_URNS_SHOWN]) + (", …" if len(row["joined_by"]) > _URNS_SHOWN else ""),
-            )
-            for row in kept
-        }
-        names = ("cluster", "records", "source of the one kept", "record", "record_id", "joined_by")
-        table = html_table(names, [rows[cluster] for cluster in largest]) if largest else ""
-        more = f"<p>the {_SHOWN} largest of {len(sizes):,} with duplicates</p>" if len(sizes) > _SHOWN else ""
-        remarks = html_paragraphs([*report.silences(), *hints(report, option, LISTS_REJECTS)])
-        below = remarks + html_failures(report.failures, report.notes)
-        return html_counts(*counts) + table + more + below
+        rows = {row["cluster"]: row | {"records": largest[row["cluster"]]} for row in kept}
+        return [rows[cluster] for cluster in largest], len(sizes)
 
 
 @checks_options
