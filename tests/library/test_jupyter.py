@@ -101,6 +101,29 @@ class TestWhatShowsItself:
         text = str(urnscan.deduplicate(tmp_path))
         assert f"        2  {tmp_path / 'a'}: record 1 (b1)\n1 note:\n  {tmp_path}/b.marcxml\\x1b: " in text
 
+    def test_decisions_that_are_not_applied(self, tmp_path):
+        """They show themselves, as the command prints them; guards against decisions that are lost in silence."""
+        (tmp_path / "a.csv").write_text("id,isbn\nb1,0395363411\nb2,0395363411\n")
+        rows = "".join(f"keep,a.csv,,{at},d{at:x},x{at},<b>\n" for at in range(1, 23))
+        (tmp_path / "old.csv").write_text(f"decision,source,member,record,digest,record_id,title\n{rows}")
+        found = urnscan.deduplicate(tmp_path / "a.csv", decisions=tmp_path / "old.csv")
+        first = 'old.csv: line 2: x1 "<b>": a.csv: record 1 is in no dump of this run'
+        for shown in (found, found.report):
+            text = cells(shown._repr_html_())
+            assert "22 decisions not applied:" in text
+            assert first in text
+            assert text.count("<b>") == 20
+            assert "and 2 more" in text
+        text = str(found)
+        assert f"22 decisions not applied:\n  {tmp_path}/{first}" in text
+        assert text.count("<b>") == 10
+        assert "and 12 more" in text
+        found.report.refused, found.report.remarks = (), [("old.csv", 3, "both stay")]
+        for text in (str(found), cells(found._repr_html_())):
+            assert "not applied" not in text
+            assert "1 decision applied with a remark:" in text
+            assert "old.csv: line 3: both stay" in text
+
     def test_dedup_tells_what_the_command_tells(self, tmp_path):
         """Records in doubt, records without identifiers, and dumps without known fields."""
         entries = [

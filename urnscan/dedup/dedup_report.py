@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from urnscan.dedup.policy import Policy
-from urnscan.display.text import counted, html_failures, html_fields, others_left_out
+from urnscan.display.text import counted, html_errors, html_failures, html_fields, others_left_out
 from urnscan.errors import SourceError, SourceNote, count_in_metadata, count_of, option
 from urnscan.run.options import Options
 
@@ -106,7 +106,27 @@ class DedupReport:
             (name.replace("_", " "), len(value) if isinstance(value, Sequence) else value)
             for name, value in values.items()
         )
-        return html_fields(shown) + html_failures(self.failures, self.notes)
+        return html_fields(shown) + self.html_errors()
+
+    def html_errors(self) -> str:
+        """HTML lists of the rows of `decisions` in `refused` and `remarks`, of the failures and of the notes, each with
+        the first 20 and the number of the rest.
+        """
+        decisions = (html_errors(notes, one, many) for one, many, notes in self.decisions_to_check())
+        return "".join(decisions) + html_failures(self.failures, self.notes)
+
+    def decisions_to_check(self) -> list[tuple[str, str, list[SourceNote]]]:
+        """Return the rows of `decisions` that were not applied, and those applied with a remark: for each kind a noun
+        for one row, a noun for several, and the messages.
+        """
+        kinds = (("not applied", self.refused), ("applied with a remark", self.remarks))
+        return [
+            (
+                *(f"decision {kind}", f"decisions {kind}"),
+                [SourceNote(f"{path}: line {line:,}", reason) for path, line, reason in rows],
+            )
+            for kind, rows in kinds
+        ]
 
     def parts(self, *, has_keys: bool) -> list[str]:
         """Return the counts of the summary, in words: `["2 dumps", "10 records", "7 clusters", "3 duplicates"]`, and

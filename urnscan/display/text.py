@@ -244,10 +244,13 @@ def html_failures(failures: Sequence[Exception], notes: Sequence[Exception] = ()
     """HTML lists of the first 20 failures and of the first 20 notes, each with its total number and the number of the
     rest; empty without failures and notes.
     """
-    return _html_errors(failures, "failure") + _html_errors(notes, "note")
+    return html_errors(failures, "failure") + html_errors(notes, "note")
 
 
-def _html_errors(errors: Sequence[Exception], one: str) -> str:
+def html_errors(errors: Sequence[Exception], one: str, many: str | None = None) -> str:
+    """HTML list of the first 20 errors, with their total number (`one` and `many` are nouns as in `counted`) and the
+    number of the rest; empty without errors.
+    """
     if not errors:
         return ""
     lines = "".join(f"<li>{html_text(str(error))}</li>" for error in errors[:_FAILURES])
@@ -255,7 +258,7 @@ def _html_errors(errors: Sequence[Exception], one: str) -> str:
     count = sum(getattr(error, "count", 1) for error in errors)
     rest = count - sum(getattr(error, "count", 1) for error in errors[:_FAILURES])
     more = f"<p>and {rest:,} more</p>" if rest else ""
-    return f"<p>{counted(count, one)}:</p><ul>{lines}</ul>{more}"
+    return f"<p>{counted(count, one, many)}:</p><ul>{lines}</ul>{more}"
 
 
 def _cell(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ from urnscan.dedup.dedup_report import DedupReport
 from urnscan.dedup.job import run
 from urnscan.dedup.policy import KEYS, WEAK, Policy
 from urnscan.dedup.write.outputs import FILES, Outputs, review_sinks
-from urnscan.display.text import counted, hints, html_counts, html_failures, html_paragraphs, html_table, printable
-from urnscan.errors import checks_options, count_of, option
+from urnscan.display.text import counted, hints, html_counts, html_paragraphs, html_table, printable
+from urnscan.errors import SourceError, checks_options, count_of, option
 from urnscan.formats.context import full_name
 from urnscan.library.shared import LISTS_REJECTS, as_frame, as_table, watched
 from urnscan.records.keys import URN
@@ -48,7 +48,7 @@ _URNS_SHOWN = 3
 @dataclass(frozen=True, eq=False)
 class Dedup:
     """Result of `deduplicate`: a table of records with their clusters, and counts. A notebook and `print` show the
-    counts, the largest clusters and the failures.
+    counts, the largest clusters, the decisions that were not applied, and the failures.
     """
 
     clusters: pa.Table
@@ -85,8 +85,12 @@ class Dedup:
         if count > len(rows):
             lines.append(f"and {counted(count - len(rows), 'other cluster')} with duplicates")
         report = self.report
-        failures = (("failure", "failures", report.failures), ("note", "notes", report.notes))
-        for one, many, errors in failures:
+        kinds: list[tuple[str, str, Sequence[SourceError]]] = [
+            *report.decisions_to_check(),
+            ("failure", "failures", report.failures),
+            ("note", "notes", report.notes),
+        ]
+        for one, many, errors in kinds:
             if errors:
                 lines += [f"{counted(count_of(errors), one, many)}:", *(f"  {error}" for error in errors[:_PRINTED])]
             if rest := count_of(errors[_PRINTED:]):
@@ -105,8 +109,9 @@ class Dedup:
         ]
         table = html_table(names, cells) if cells else ""
         more = f"<p>the {_SHOWN} largest of {count:,} with duplicates</p>" if count > _SHOWN else ""
-        below = html_failures(self.report.failures, self.report.notes)
-        return html_counts(*self._counts()) + table + more + html_paragraphs(self._remarks()) + below
+        return (
+            html_counts(*self._counts()) + table + more + html_paragraphs(self._remarks()) + self.report.html_errors()
+        )
 
     def _counts(self) -> list[str]:
         metadata = json.loads(self.clusters.schema.metadata[KEY.encode()])
