@@ -58,6 +58,20 @@ class TestDumps:
                 dumps.admit(self.named("b.bib"), BIBTEX, None)
 
     @pytest.mark.parametrize(
+        ("form", "message"),
+        [
+            (FORMATS["endnote"], r"the output keeps the format of a, EndNote .XML.; name an existing folder .mkdir"),
+            (MARC, "MARC .ISO 2709.; use .mrc, or, for several formats, name an existing folder"),
+        ],
+    )
+    def test_the_suffix_of_a_later_dump(self, tmp_path, form, message):
+        """Guards against "use .xml", which would lead into "cannot contain EndNote (XML) and RIS"."""
+        with Dumps(str(tmp_path / "all.ris")) as dumps:
+            dumps.foresee([self.named("a"), self.named("b.ris")])
+            with pytest.raises(FatalError, match=message):
+                dumps.admit(self.named("a"), form, None)
+
+    @pytest.mark.parametrize(
         ("name", "form", "message"),
         [
             ("a.bib", BIBTEX, None),

@@ -63,6 +63,9 @@ class JoinedDumps:
         self._tail = (self._tail + data[-4:])[-4:]
 
 
+_FOLDER = "name an existing folder (mkdir makes one) to get a file for each input"
+
+
 class Dumps(contextlib.AbstractContextManager["Dumps"]):
     """Files for copies of the dumps: a file for all dumps, or a folder with a file for each input; a context manager.
 
@@ -79,6 +82,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._force = force
         # Path of an output -> its first input, and the format.
         self._admitted: dict[str, tuple[str, Format]] = {}
+        self._has_several = False
         # Key of an input -> its name in the folder, if that is not the name of the file.
         self._distinct: Mapping[bytes, str] = {}
         self._folder = None if is_remote(path) else Path(local_path(path))
@@ -108,6 +112,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         written, or that would be the output for two inputs.
         """
         sources = [source for source in inputs if not isinstance(source, SourceError)]
+        self._has_several = len(sources) > 1
         if self._folder is not None:
             self._distinct = _distinct_names(sources)
         paths: dict[str, None] = {}
@@ -157,15 +162,13 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             suffix, _ = form_of(path)
             if suffix in suffixes() and suffix not in (*format_.suffixes, form_of(source.name)[0]):
                 hint = f"; use {format_.suffixes[0]}" if format_.suffixes else ""
+                if self._folder is None and self._has_several:
+                    hint = f"; {_FOLDER}" if format_.framed else f"{hint}, or, for several formats, {_FOLDER}"
                 raise FatalError(f"{path}: the output keeps the format of {source.name}, {format_.title}{hint}")
             self._admitted[path] = source.name, format_
             return
         first, earlier = self._admitted[path]
-        hint = (
-            "unpack it first"
-            if first == source.name
-            else "name an existing folder (mkdir makes one) to get a file for each input"
-        )
+        hint = "unpack it first" if first == source.name else _FOLDER
         if earlier is not format_:
             raise FatalError(f"{path}: cannot contain {earlier.title} and {format_.title} ({source.name}); {hint}")
         if format_.framed:
