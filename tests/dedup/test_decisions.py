@@ -4,6 +4,7 @@ import csv
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -415,6 +416,7 @@ class TestChecks:
             ("decision\nk\xe4ep\n", "is not in UTF-8"),
             ("PK\x03\x04\xff", "is a workbook; save it as CSV in UTF-8 first"),
             ("\xd0\xcf\x11\xe0\xa1", "is a workbook; save it as CSV in UTF-8 first"),
+            ("PAR1\x15\xff", "is in Parquet; save it as CSV first"),
         ],
     )
     def test_a_file_that_is_no_review(self, tmp_path, text, message):
@@ -552,6 +554,25 @@ class TestSeveralFiles:
     def test_no_path(self):
         with pytest.raises(ArgumentError, match="decisions must be a path, paths"):
             urnscan.deduplicate("x", decisions=[1])
+
+    def test_a_frame(self):
+        """The message says what to do; guards against "component: the decisions cannot be read": a frame is a series of
+        names of columns.
+        """
+        frame = pd.DataFrame({"component": [1], "decision": ["keep"]})
+        polars = pytest.importorskip("polars")
+        written = 'to_csv."edited.csv", index=False., and give "edited.csv"'
+        for decisions in (frame, [frame]):
+            with pytest.raises(
+                ArgumentError, match=f"decisions must be a path, not a DataFrame; write it with {written}"
+            ):
+                urnscan.deduplicate("x", decisions=decisions)
+        with pytest.raises(ArgumentError, match="never_join must be a path, not a DataFrame; write it with to_csv"):
+            urnscan.deduplicate("x", never_join=frame)
+        with pytest.raises(ArgumentError, match="decisions must be a path, not a DataFrame; write it with write_csv"):
+            urnscan.deduplicate("x", decisions=polars.DataFrame({"decision": ["keep"]}))
+        with pytest.raises(ArgumentError, match="decisions must be a path, not a Table; write it as CSV first"):
+            urnscan.deduplicate("x", decisions=pa.table(frame))
 
 
 def applied(words, pairs=(), apart=()):

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from urnscan.compiled.arrow import numbers
 from urnscan.dedup.join.components import Numbers
 from urnscan.dedup.reread import Dump
-from urnscan.dedup.review.user_tables import read_table
+from urnscan.dedup.review.user_tables import is_path, read_table
 from urnscan.errors import ArgumentError, FatalError, InvalidURN
 from urnscan.records.keys import keys
 from urnscan.urn.equivalence import Level, canonical, get_level
@@ -65,7 +65,7 @@ def never_join_of(value: object) -> NeverJoin | None:
     """
     if value is None or isinstance(value, NeverJoin):
         return value
-    if isinstance(value, str | os.PathLike):
+    if is_path(value, "never_join"):
         return read_never_join(value)
     raise ArgumentError(f"never_join must be a path, or what read_never_join gives, not {value!r:.60}")
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from urnscan.dedup.join.union_find import leader
 from urnscan.dedup.review.review_table import APART, KEEP, REMOVE, TOGETHER
-from urnscan.dedup.review.user_tables import UserTable, read_table
+from urnscan.dedup.review.user_tables import UserTable, is_path, read_table
 from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.context import full_name
 
@@ -161,8 +161,8 @@ def decisions_of(value: object) -> Decisions | None:
     """
     if value is None or isinstance(value, Decisions):
         return value
-    named = [*value] if isinstance(value, Iterable) and not isinstance(value, str | os.PathLike) else [value]
-    paths = [path for path in named if isinstance(path, str | os.PathLike)]
+    named = [value] if is_path(value, "decisions") or not isinstance(value, Iterable) else [*value]
+    paths = [path for path in named if is_path(path, "decisions")]
     if len(paths) < len(named):
         raise ArgumentError(f"decisions must be a path, paths, or what read_decisions gives, not {value!r:.60}")
     return read_decisions(*paths) if paths else None

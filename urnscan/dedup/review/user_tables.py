@@ -9,8 +9,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
-from urnscan.errors import FatalError
+from urnscan.errors import ArgumentError, FatalError
 from urnscan.formats.media_types import OLE
 
 _SEPARATORS = ",;|\t"
@@ -19,6 +20,7 @@ _DEFUSED = tuple(f"'{first}" for first in "=+@-\t\r\n\uff1d\uff0b\uff0d\uff20")
 _WORKBOOKS = (b"PK\x03\x04", OLE[:4])
 # First bytes of HTML.
 _PAGE = b"<!doctype html"
+_PARQUET = b"PAR1"
 # Maximum bytes of a file.
 _LARGEST = 1 << 30
 
@@ -59,6 +61,8 @@ class UserTable:
         """
         if self.data.startswith(_WORKBOOKS):
             raise FatalError(f"{self.path}: is a workbook; save it as CSV in UTF-8 first")
+        if self.data.startswith(_PARQUET):
+            raise FatalError(f"{self.path}: is in Parquet; save it as CSV first")
         try:
             text = self.data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
@@ -88,6 +92,19 @@ def read_table(path: str | os.PathLike[str], what: str) -> UserTable:
     if len(data) > _LARGEST:
         raise FatalError(f"{name}: is larger than {_LARGEST >> 30} GiB, the maximum for {what}")
     return UserTable(name, data)
+
+
+def is_path(value: object, option: str) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether the value of an option is a path. Raises ArgumentError, which says what to do, for a frame of pandas or
+    Polars and other objects of Arrow.
+    """
+    if hasattr(value, "__arrow_c_stream__"):
+        kind = type(value).__name__
+        writer = {"pandas": 'to_csv("edited.csv", index=False)', "polars": 'write_csv("edited.csv")'}
+        remedy = writer.get(type(value).__module__.partition(".")[0])
+        wanted = f'write it with {remedy}, and give "edited.csv"' if remedy else "write it as CSV first"
+        raise ArgumentError(f"{option} must be a path, not a {kind}; {wanted}")
+    return isinstance(value, str | os.PathLike)
 
 
 def _as_written(cell: str) -> str:
