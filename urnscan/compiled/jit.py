@@ -42,7 +42,7 @@ _Result = TypeVar("_Result")
 
 class CompiledFunction:
     """A function that is compiled together with its callers. Only compiled functions can call it: a call from Python
-    raises TypeError, except for the subclass `Entry`. `options` are those of `numba.njit`.
+    raises TypeError, except for the subclass `Entry`. `options`: further ones of `numba.njit`, as of `dispatcher`.
     """
 
     def __init__(self, function: Callable[..., Any], **options: bool | str) -> None:

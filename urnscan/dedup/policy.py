@@ -55,8 +55,8 @@ class Policy:
     keys: tuple[str, ...] = KEYS
     """Kinds of identifiers that join records, of `KEYS`, such as `("urn", "oclc")`; "all" alone: all of them."""
     weak: tuple[str, ...] = WEAK
-    """Ignored URNs: namespaces, or prefixes of names in namespaces. They join nothing: an ISSN names the serial, not
-    the article.
+    """Ignored URNs: namespaces, or prefixes of names in namespaces, without `urn:`, in lower case. They join nothing:
+    an ISSN names the serial, not the article.
     """
     max_class: int | str = 100
     """Maximum number of records that a URN or another key joins; a key in more records joins none. "1%" is relative to

@@ -38,7 +38,8 @@ class Row(NamedTuple):
 
 
 class CsvLayout:
-    """Delimiter (a character) and line end (LF or CR) of a table in CSV or TSV; finds the ends and values of rows.
+    """Delimiter (a character; the attribute is bytes) and line end (LF or CR) of a table in CSV or TSV; finds the ends
+    and values of rows.
 
     In quotation marks (`"`), delimiters and line ends belong to the value, and a doubled mark is one mark of it.
     """
@@ -178,7 +179,8 @@ def first_rows(head: bytes, known_names: Collection[str] = ()) -> tuple[CsvLayou
     `head` at which the header (the first row) begins, after blank lines and a line `sep=;`, which names the delimiter.
 
     Without that line each of , ; tab and | is tried: the delimiter with the most column names in `known_names` is
-    chosen, and among equals the one with the most columns. `head` should contain the whole header.
+    chosen, among equals the one with the most columns, and then the first of these. `head` should contain the whole
+    header.
     """
     before = _BEFORE.match(head)
     at, named = (before.end(), before[1]) if before else (0, None)

@@ -36,7 +36,7 @@ class ContextLine(NamedTuple):
     """An occurrence and the text on both sides. Bytes that are not UTF-8 become U+FFFD."""
 
     before: str
-    """Characters before the occurrence: at most as many as the argument `width` of `Scan.context`."""
+    """Characters before the occurrence, with line ends: at most as many as the argument `width` of `Scan.context`."""
     text: str
     """The occurrence as in the document: encoded, if a view (a decoding such as `percent`) found it."""
     after: str

@@ -64,7 +64,7 @@ _Row = TypeVar("_Row")
 
 def identifier(pairs: Pairs) -> str | None:
     """Return the ID of a record: of its strings that are not empty, the one whose name, in any case, has the lowest
-    rank in `RANKS` (`@id` before `id`); None without such a string.
+    rank in `RANKS` (`@id` before `id`), and of several the first; None without such a string.
     """
     best, best_value = len(RANKS), None
     for name, value in pairs:

@@ -85,22 +85,29 @@ class Options:
     follow: bool = False
     """Whether symbolic links in a folder are followed."""
     encoding: str | None = None
-    """Encoding of inputs without a byte order mark. None: inputs are read as bytes, which fits all supersets of ASCII.
+    """Encoding of inputs without a byte order mark. None: UTF-16 and UTF-32 are recognised by NULs; other inputs are
+    read as bytes, which fits all supersets of ASCII.
     """
     column: tuple[str, ...] = ()
-    """Columns of tables, and fields of CSV, TSV and JSON, that are read. Empty: all texts of tables."""
+    """Columns of tables, and fields of CSV, TSV and JSON, that are read. Empty: all texts of tables; CSV, TSV and JSON
+    are then scanned as text.
+    """
     where: str | None = None
     """Conditions on the records of web archives, such as `status=200 mime=text/*`: only records that fulfil all
     conditions are read, and nothing in inputs that are not web archives. None: everything is read.
     """
     filters: tuple[str, ...] = ()
-    """Commands that convert files to text, such as `pdf:pdftotext % -`. The first command that fits a file is used."""
+    """Commands that convert files to text, such as `pdf:pdftotext % -`. The first command that fits a file is used.
+    `@FILE` is replaced by the lines of a file.
+    """
     filter_timeout: int = 600
     """Seconds that a filter may take for a file."""
     max_ratio: int = _NO_LIMITS.ratio
-    """Maximum number of bytes to which a byte of a compressed input may expand, on average."""
+    """Maximum number of bytes to which a byte of a compressed input may expand, on average; checked above 256 MiB."""
     max_size: int = _NO_LIMITS.size
-    """Maximum number of bytes to which a compressed input may expand; also as text, such as "2TB"."""
+    """Maximum number of bytes to which a compressed input may expand, all levels of nesting together; also as text,
+    such as "2TB".
+    """
     max_depth: int = _NO_LIMITS.depth
     """Maximum number of compressions, archives and tables inside each other."""
     max_members: int = _NO_LIMITS.members
