@@ -34,7 +34,9 @@ class Dump:
     name: str
     """Name in messages: of the input, and of the member."""
     member: str | None
-    """Name of the member of the input; None if the dump is the whole input."""
+    """Names of the members in the input that lead to the dump, as in `Document.member`; None if the dump is the whole
+    input.
+    """
     number: int
     """Index among the documents of the input, from 0."""
     format: Format

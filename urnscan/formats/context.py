@@ -61,7 +61,9 @@ class Layer:
     budget: Budget
     """Counts the bytes and members that come out of the input, and collects errors; shared by all its layers."""
     member: str | None = None
-    """Names of the members from the input to this layer, such as `b.zip!/c.txt`; None outside of archives."""
+    """Names of the members from the input to this layer, such as `b.zip!/c.txt`; None for the input itself, perhaps
+    unpacked.
+    """
     depth: int = 0
     """Number of layers around this layer: 0 for the input itself."""
     capture: Capture | None = None

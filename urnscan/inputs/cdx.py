@@ -50,7 +50,7 @@ class RecordIndex:
     source: str
     """Path of the index, or "-" for standard input."""
     place: str
-    """The folder, or the URL of the folder, below which the WARC files are."""
+    """Path or URL of the folder below which the WARC files are."""
     files: Mapping[str, array[int]] = field(repr=False)
     """Path of each file below `place`, as in the index -> three numbers for each record, all in one array: first byte
     in the file (from 0), number of bytes, line (from 1) of the index.

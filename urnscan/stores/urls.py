@@ -29,9 +29,9 @@ class Url:
     user: str | None = field(repr=False)
     """Part before "@": user, or user and password; None without "@"."""
     host: str
-    """Bucket, container, or host with port."""
+    """Bucket, container, or host with port, in the case of the argument."""
     path: str = field(repr=False)
-    """Path from "/" on: percent-encoded on the web; in other stores "/" and the key, unchanged."""
+    """Path from "/" on, empty without one: percent-encoded on the web; in other stores "/" and the key, unchanged."""
     options: str = field(repr=False)
     """Part after "?"; empty without."""
 

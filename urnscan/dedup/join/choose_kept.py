@@ -106,7 +106,7 @@ def need_descriptions(rules: Iterable[str]) -> bool:
 
 def moment_of(description: Description) -> int:
     """Return the last change of a record as a number that grows with time, `20240131123456`; without a time of day,
-    that of midnight. The latest of several; 0 if unknown.
+    that of midnight. The latest of several; 0 if unknown, also for a date without a day.
 
     >>> moment_of(Description(changed="2024-01-31T12:34:56Z")), moment_of(Description(changed="20240131123456.0"))
     (20240131123456, 20240131123456)
