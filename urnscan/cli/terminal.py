@@ -170,9 +170,10 @@ def say_hints(
     """Print on standard error how many occurrences and classes other options would change; nothing for an option that
     would not change any. `counts` is the report of the run.
 
-    `untrimmed`: number of classes that fit their namespaces only after `--trim`, which the line about `--trim` adds;
-    `joinable`: how many fewer classes `--equivalence namespace` would make, a line. 0 or None (unknown): not mentioned.
-    `has_rejects`: the run lists rejects, so no line is about names that are cut short.
+    `untrimmed`: number of classes that fit their namespaces only after `--trim`, named in the line about `--trim`
+    if there is one; `joinable`: how many fewer classes `--equivalence namespace` would make, a line. 0 or None
+    (unknown): not mentioned.
+    `has_rejects`: the run lists rejects, so no line advises `--rejects`.
     """
     for line in hints(
         counts, option, "urnscan --rejects FILE", untrimmed=untrimmed, joinable=joinable, has_rejects=has_rejects

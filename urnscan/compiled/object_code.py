@@ -174,8 +174,8 @@ def _can_load() -> bool:
 def cache_folder() -> Path | None:
     """The folder in which compiled code is saved; None if no folder is suitable, or saved code cannot be loaded.
 
-    Candidates are a folder in NUMBA_CACHE_DIR if that is set; else the `__pycache__` of the package, then a folder in
-    the user's caches. The first that is writable, or already contains all compiled code, is made and returned.
+    The only candidate is a folder in NUMBA_CACHE_DIR if that is set; else they are the `__pycache__` of the package, then
+    a folder in the user's caches. The first that is writable, or already contains all compiled code, is made and returned.
     """
     if not _can_load():
         return None
@@ -217,8 +217,8 @@ def count() -> int:
 
 def mark_complete() -> None:
     """Write the mark (an empty file) that all functions are compiled and saved, so that `is_complete` is true from now
-    on, and remove older marks for this processor; nothing is checked. Does nothing if there is a mark already, or no
-    `cache_folder`.
+    on, and remove the marks of other versions for this processor; nothing is checked. Does nothing if `is_complete` is
+    true, or without a `cache_folder`. Raises OSError if the folder cannot be written.
     """
     folder = cache_folder()
     if folder is not None and not is_complete():

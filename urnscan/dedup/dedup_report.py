@@ -152,7 +152,7 @@ class DedupReport:
     def silences(self) -> list[str]:
         """Return messages about dumps without identifiers, dumps in which every URN counts because none of their fields
         is known to contain identifiers, and dumps with records in an unknown format (inside OAI-PMH, SRU); then one
-        with the number of clusters without titles. Empty if there are none.
+        with the number of clusters of several records without a title. Empty if there are none.
 
         Up to five dumps of each kind have a message each; a further message counts the rest of the kind.
         """

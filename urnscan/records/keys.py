@@ -152,8 +152,9 @@ def unsure() -> tuple[str, ...]:
 
 
 def copied() -> tuple[str, ...]:
-    """Return the prefixes (`oclc:`) of the numbers of catalogues (`Key.copied`). A record that was made from a copy of
-    another record keeps its number, so these keys do not join records with, for example, two different DOIs.
+    """Return the prefixes (`oclc:`) of the numbers of catalogues (`Key.copied`). A record of another work that was
+    made from a copy keeps the number of the original, so these keys alone do not join records with two different URNs
+    of a kind (DOI, ISBN, ISSN, NBN).
     """
     return tuple(key.beginning for key in keys().values() if key.copied)
 

@@ -94,8 +94,8 @@ class MarcRecords(RunReader):
     """Name of the tables with the fields of the format."""
 
     def find(self, buffer: Buffer) -> Iterator[Cut | Damaged | Run]:
-        """Yield the records in order, with their places and bytes: many neighbouring records without faults as a single
-        `Run`, any other record as a `Cut`, and a `Damaged` (place and reason) for a record that cannot be read.
+        """Yield the records in order, with their places in the dump and bytes: neighbouring records without faults, or a
+        single one, as a `Run`, another record as a `Cut`, one that cannot be read as a `Damaged` (with the reason).
         """
         one_by_one = parts(buffer, lambda: buffer.find(b"\x1d") + 1, partial(buffer.pass_over, BETWEEN))
         while True:

@@ -163,7 +163,7 @@ class Fields(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Number of fields of all records in the columns."""
+        """Number of fields that the columns contain, of all records."""
         return int(self.ends[-1]) if len(self.ends) else 0
 
 

@@ -69,8 +69,8 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
 
 @inner
 def needs_more(rest: ByteArray) -> bool:
-    """Whether `rest`, the bytes in memory after a URN (at least one), is too short for `is_cut_short`, so that more
-    bytes must be read first. True only if they are needed, because a match in a pipe is reported as early as possible.
+    """Whether `rest`, the bytes in memory after a URN (at least one), may be too short for `is_cut_short`, so that
+    more bytes must be read first. Mostly False if they are not needed: a match in a pipe is reported early.
     """
     if rest[0] == _SOFT or rest[0] == _DASH or rest[0] == _WIDE:
         return len(rest) < letter_length(rest[0]) + len("urn:") and _may_be_lookalike(rest)

@@ -79,11 +79,12 @@ def run(
     on_failure: Callable[[SourceError], None] = lambda _: None,
 ) -> Report:
     """Scan the inputs, and write the tables that have an output. `outputs` maps `classes`, `occurrences`, `rejects` and
-    `errors` to paths or URLs of folders. `on_failure` is called with each note, then with each failure, after the scan.
-    Returns counts, failures and notes.
+    `errors` to paths or URLs of folders. `on_failure` is called with each note, then with each failure, after the scan
+    (with `options.strict`, only the first). Returns counts, failures and notes.
 
     Raises FatalError if inputs failed and none could be read, or, with `strict`, if an input failed; if an output
-    exists already (without `force`) or cannot be written; and if a task fails at each attempt.
+    exists already (with `force`: unless an earlier run on Spark wrote it) or cannot be written; and if a task fails at
+    each attempt.
     """
     began = time.monotonic()
     with contextlib.ExitStack() as stack:

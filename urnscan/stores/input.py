@@ -82,7 +82,7 @@ class Listed:
 
     @classmethod
     def of(cls, inputs: Iterable[Input]) -> "Listed":
-        """Make a `Listed` of inputs, which must be regular files, in their order."""
+        """Make a `Listed` of inputs, in their order, which must be regular files that are read whole; not checked."""
         files = [(os.fsencode(source.path or "") + b"\0", source.size or 0) for source in inputs]
         paths, sizes = zip(*files, strict=True) if files else ((), ())
         return cls(b"".join(paths), np.cumsum([len(path) for path in paths], dtype=np.int64), np.array(sizes, np.int64))
@@ -111,7 +111,7 @@ class Listed:
         return Input(_shown(data), os.fsdecode(data), int(self.sizes[at]))
 
     def between(self, start: int, end: int) -> "Listed":
-        """The files from index `start`, from 0, to before index `end`."""
+        """The files from index `start`, from 0, to before index `end`, at most the number of files."""
         if (start, end) == (0, len(self)):
             return self
         first = int(self.ends[start - 1]) if start else 0

@@ -67,7 +67,8 @@ def extent_of(text: str, words: str) -> Extent:
 
 def counts_pages(text: str) -> bool:
     """Whether a statement of pages is the number of all pages, and not pages or an article number in a journal or book.
-    Upper and lower case are the same. False for a number alone (it may be the first page), and for any other text.
+    Upper and lower case are the same. False for a number alone (it may be the first page), and for any other text;
+    but True for a range before the word: `230-238 p.`.
 
     >>> [counts_pages(pages) for pages in ("230 p.", "viii + 38", "230", "pp. 230-238", "5, pp. 7-9", "12S-14S")]
     [True, True, False, False, False, False]

@@ -197,7 +197,8 @@ def _documents(text: str) -> frozenset[str]:
 
 def words(text: str) -> str:
     """Return the words of a text in lower case, as a text with spaces between them; without accents, punctuation and
-    tags of HTML. A lone Greek letter becomes its name: `<i>Übung</i>: the β-version` -> `ubung the beta version`.
+    tags of HTML. A small Greek letter alone becomes its name, a sign after a letter a word (`C++`, `c plus plus`):
+    `<i>Übung</i>: the β-version` -> `ubung the beta version`.
     """
     if "<" in text:
         text = _TAG.sub(" ", text)

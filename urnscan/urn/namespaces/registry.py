@@ -56,8 +56,8 @@ class Namespace:
 
     @property
     def date(self) -> str | None:
-        """Date of the registration, as YYYY-MM-DD; None if the IANA has no template of the namespace, or one without a
-        date.
+        """Date of this version of the registration, as YYYY-MM-DD; None if the IANA has no template of the namespace, or
+        one without a date.
         """
         return self._template.get("date")
 
