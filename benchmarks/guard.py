@@ -191,12 +191,12 @@ def main(words: list[str] | None = None) -> int:
     arguments = parser.parse_args(words)
     if not (arguments.record or arguments.numbers.exists()):
         parser.error(f"{arguments.numbers}: not there; --record writes it")
-    limits = {} if arguments.record else json.loads(arguments.numbers.read_text())["ratios"]
-    measured = {name: ratio for kind in SIZES for name, ratio in least(kind, limits).items()}
+    recorded = {"ratios": {}} if arguments.record else json.loads(arguments.numbers.read_text())
+    measured = {name: ratio for kind in SIZES for name, ratio in least(kind, recorded["ratios"]).items()}
     if arguments.record:
         rounded = {name: float(f"{ratio:.3g}") for name, ratio in measured.items()}
-        arguments.numbers.write_text(json.dumps({"release": __version__, "ratios": rounded}, indent=1) + "\n")
-    recorded = json.loads(arguments.numbers.read_text())
+        recorded = {"release": __version__, "ratios": rounded}
+        arguments.numbers.write_text(json.dumps(recorded, indent=1) + "\n")
     worse = 0
     for name, ratio in measured.items():
         was = recorded["ratios"][name]
