@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.display.text import counted
 from urnscan.errors import DamageError, SourceError
-from urnscan.formats.archives.warc import open_gap, open_record
+from urnscan.formats.archives.warc import affected, open_gap, open_record
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.captures import Capture
 from urnscan.formats.contents import Member
@@ -64,9 +63,10 @@ def open_arc(reader: Reader, layer: Layer) -> Iterator[Member | SourceError]:
             at = buffer.tell()
             yield from open_gap(buffer, _NEXT, _LONGEST, layer)
             previous = f", where {before} ends by the length in its line" if before else ""
-            upto = "the next record" if buffer.peek() else "the end" if buffer.error is None else "where reading failed"
-            passed = f"{counted(buffer.tell() - at, 'byte')} affected, up to {upto}"
-            yield SourceError(layer.name, f"damaged at byte {at}: no record begins here{previous}; {passed}")
+            # Reading one byte more may fail.
+            is_at_record = bool(buffer.peek())
+            extent = affected(buffer.tell() - at, buffer.error, is_at_record=is_at_record)
+            yield SourceError(layer.name, f"damaged at byte {at}: no record begins here{previous}; {extent}")
         elif buffer.error is None:
             return
         else:

@@ -107,11 +107,8 @@ class _WarcRecords:
                 continue
             error = buffer.error if header is None else None
             if wrong:
-                upto = "the next record" if header else "the end" if error is None else "where reading failed"
-                count = counted(at - wrong[0], "byte")
-                yield SourceError(
-                    self._layer.name, f"damaged at byte {wrong[0]}: {wrong[1]}; {count} affected, up to {upto}"
-                )
+                extent = affected(at - wrong[0], error, is_at_record=header is not None)
+                yield SourceError(self._layer.name, f"damaged at byte {wrong[0]}: {wrong[1]}; {extent}")
                 wrong = None
             if header is not None:
                 is_lost = yield from self._record(header, at)
@@ -245,6 +242,14 @@ def open_gap(buffer: Buffer, pattern: re.Pattern[bytes], longest: int, layer: La
     """
     name = f"byte {buffer.tell()}"
     yield from open_record(GapReader(buffer, pattern, longest), name, None, layer, is_http=False)
+
+
+def affected(byte_count: int, error: SourceError | None, *, is_at_record: bool) -> str:
+    """Number of bytes that a damage affects, and the place where they end, for a message: `166 bytes affected, up to the
+    end`. `error`: of reading, after them.
+    """
+    upto = "the next record" if is_at_record else "the end" if error is None else "where reading failed"
+    return f"{counted(byte_count, 'byte')} affected, up to {upto}"
 
 
 def open_record(
