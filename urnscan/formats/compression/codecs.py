@@ -73,6 +73,8 @@ class Codec:
     """Function that decodes all further members of a file by one call, which is faster; raises BrokenError for any
     damage. None: there is no such function.
     """
+    article: str = "a"
+    """Article of the name in messages: "an xz file"."""
 
     def recognise(self, head: bytes, layer: Layer) -> bool | None:
         """Whether a file that begins with `head` has this compression: by `magics` if its name (in `layer`) has one of
@@ -88,10 +90,12 @@ CODECS = (
         decode_whole=decoders.whole_gzip,
     ),
     Codec("bzip2", "stream", (".bz2", ".tbz2", ".tbz"), decoders.bzip2, 1 << 21, (b"BZh",), _BZIP2, _BZIP2_HEADER),
-    Codec("xz", "stream", (".xz", ".txz"), decoders.xz, 1 << 18, (_XZ,), (_XZ,), _XZ + rb"\x00[\x00-\x0f]"),
-    Codec("LZ4", "frame", (".lz4",), frames.lz4, 5 << 20, (_LZ4, *_SKIPPABLE), (_LZ4,), _LZ4_HEADER),
+    Codec(
+        "xz", "stream", (".xz", ".txz"), decoders.xz, 1 << 18, (_XZ,), (_XZ,), _XZ + rb"\x00[\x00-\x0f]", article="an"
+    ),
+    Codec("LZ4", "frame", (".lz4",), frames.lz4, 5 << 20, (_LZ4, *_SKIPPABLE), (_LZ4,), _LZ4_HEADER, article="an"),
     Codec("zstd", "frame", (".zst", ".tzst"), ZstandardFile, 1 << 19, _ZSTD, _ZSTD, _ZSTD_HEADER),
-    Codec("LZMA", "stream", (".lzma", ".tlz"), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)"),
+    Codec("LZMA", "stream", (".lzma", ".tlz"), decoders.lzma_alone, 0, (b"\x5d\x00\x00",), (), b"(?!)", article="an"),
 )
 """All compressions that are read, in the order in which they are tried: LZ4 before Zstandard, as both have the same
 skippable frames.
@@ -301,7 +305,7 @@ class Unpacked(Reader):
 
 def _form(codec: Codec) -> Compression:
     return Compression(
-        name=f"{'an' if codec.name in ('xz', 'LZ4', 'LZMA') else 'a'} {codec.name} file",
+        name=f"{codec.article} {codec.name} file",
         open=functools.partial(Unpacked, codec),
         recognise=codec.recognise,
         signs=exactly(*codec.magics),
