@@ -139,8 +139,8 @@ def _kind(value: object) -> object:
 
 
 def _resolved(value: object) -> object:
-    """What Numba uses instead of a value in Python code: the dispatcher (which compiles) of a function, the declaration
-    of an External, any other value unchanged.
+    """The object that Numba uses in place of a value of Python: the dispatcher (which compiles) of a function, the
+    declaration of an External, any other value unchanged.
     """
     if isinstance(value, FunctionType):
         value = _plain(value)

@@ -195,8 +195,8 @@ class Clustering:
             edge += len(names.values)
 
     def _with_others(self, names: pa.ListArray, span: slice) -> pa.ListArray:
-        """What joined each record of a batch: its keys (`names`), then places in the literature by which articles were
-        joined, and BY_DECISION. `span`: numbers of the records.
+        """Reasons for which each record of a batch was joined: its keys (`names`), then places in the literature by
+        which articles were joined, and BY_DECISION. `span`: numbers of the records.
         """
         places, decided = self.citation_places[span], self.by_decision[span]
         if not places.any() and not decided.any():

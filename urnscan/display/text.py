@@ -16,7 +16,7 @@ CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]")
 """Pattern of a character that could control a terminal: control, format, lone surrogate, line or paragraph separator."""
 _SIZE = regex.compile(r"([0-9]{1,20})(?:\.([0-9]{1,20}))?\s*(|[kmgt]i?)b?", regex.IGNORECASE)
 _BYTE = 0xDC00
-"""What "surrogateescape" adds to a byte that is not UTF-8."""
+"""Difference between the character for a byte that is not UTF-8, by "surrogateescape", and the byte."""
 _BLANK = regex.compile(r"[\s\p{Cc}]")
 # Characters shown before and after the position of an error.
 _CONTEXT_BEFORE, _CONTEXT_AFTER = 60, 20

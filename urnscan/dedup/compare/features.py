@@ -119,7 +119,7 @@ class Features(NamedTuple):
     author: frozenset[str]
     """Words of the name of the first author; those of one or two letters only if there are no longer ones."""
     family: frozenset[str]
-    """The same of the family name of the first author."""
+    """Words of the family name of the first author; those of one or two letters only if there are no longer ones."""
     issue: frozenset[str]
     """All words of the numbers of issues, reports and versions: `nr` and `7` of `Nr. 7`."""
     documents: frozenset[str]

@@ -46,7 +46,7 @@ class _KeptRecord(NamedTuple):
     keys: Sequence[int]
     """A number for each word of a name, with year and start of title, that other records have, too."""
     title: str
-    """Whole title, in the form of `features.words`, by which records are sorted; empty without a title."""
+    """Title of the record, in the form of `features.words`, which orders the records; empty without a title."""
     number: int
     component: int
     cluster: int
