@@ -262,23 +262,24 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
 
 
 class OwnOutputNote(SourceNote):
-    """A note, not a failure: an input is the file to which this run writes an output. What an earlier run wrote there
-    is not scanned; the exit status does not change.
+    """A note, not a failure: a file in a folder or a list is an output of this run. What an earlier run wrote there is
+    not scanned; the exit status does not change. (An output that is itself named as an input is a FatalError.)
     """
 
 
 class PdfNote(SourceNote):
     """A note, not a failure: a PDF was scanned as raw bytes, so its compressed text was not read, because pypdfium2 is
-    not installed. The exit status does not change. The command has one line for all PDFs.
+    not installed. The exit status does not change. A report, and the command, has one note for all PDFs, with their
+    number.
     """
 
     together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
 
 
 class NoWebArchiveNote(SourceNote):
-    """A note, not a failure: in a run with the option `where` (conditions on records of web archives), an input is not
-    a web archive, so nothing in it was scanned. The exit status does not change. The command has one line for all
-    inputs.
+    """A note, not a failure: in a run with the option `where` (conditions on records of web archives), an input has no
+    web archive in it, so nothing in it was scanned. The exit status does not change. A report, and the command, has one
+    note for all such inputs, with their number.
     """
 
     together = ("files are not web archives", "--where reads nothing in them")
@@ -286,8 +287,8 @@ class NoWebArchiveNote(SourceNote):
 
 class NoDumpNote(SourceNote):
     """A note, not a failure: in a deduplication, a file in a folder or an archive is skipped, because its record format
-    is unknown and it resembles none, like a README or a script. The exit status does not change. The command has one
-    line for all files.
+    is unknown and it resembles none, like a README or a script. The exit status does not change. A report, and the
+    command, has one note for all files, with their number.
     """
 
     together = (
@@ -312,9 +313,9 @@ class InvalidURN(_Sentence, ValueError):  # noqa: N818 (the name is what it says
     """A text is not a URN in the chosen syntax. A ValueError, and not a UrnscanError.
 
     `reason` says why for people, `code` for programs: one of the codes in `urnscan.urn.reject_reasons.REASONS`, which
-    never change. `position` is the index, from 0, of the first character (of a bytes value: byte) that cannot be part
-    of a URN; it is the length of the text if the text ends too early. `text` is the text that was parsed (each byte of
-    a bytes value becomes one character), or empty if it is unknown.
+    never change. `position` is the index, from 0, of the first character (of a bytes value: byte) that is wrong, or
+    with which the wrong part begins (a reserved NID); it is the length of the text if more must follow. `text` is the
+    text that was parsed (each byte of a bytes value becomes one character), or empty if it is unknown.
     """
 
     def __init__(self, reason: str, position: int, code: str, text: str = "") -> None:

@@ -264,7 +264,7 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         """Add the options of commands that find URNs in inputs: `--syntax`, `--equivalence`, `--rules`, `--trim`,
         `--resolver-tail`, and the tables FINDING_OPTIONS (such as `--nid`) and READING_GROUPS (such as `--include`,
-        `-j`). `default` has the defaults.
+        `-j`). `default` has the defaults of `--syntax`, `--equivalence` and `--resolver-tail`.
 
         Options in `left_out` are not added, and options in `others` replace those of the same name in READING_GROUPS. A
         name has all forms of an option, as in `-t --trim`.

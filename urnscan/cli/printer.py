@@ -134,8 +134,8 @@ class OfficeNames:
             self._counts[prefix] += pc.sum(is_office if each is None else each.filter(is_office)).as_py() or 0
 
     def hint(self) -> str:
-        """A sentence with the number of these names so far and the option that leaves them out; empty if there were
-        none.
+        """A sentence with the number of occurrences of these names so far, and the option that leaves them out; empty if
+        there were none.
         """
         prefixes = [prefix for prefix, count in self._counts.items() if count]
         names = counted(sum(self._counts.values()), "occurrence names a vocabulary", "occurrences name vocabularies")

@@ -130,7 +130,8 @@ class DedupReport:
 
     def parts(self, *, has_keys: bool) -> list[str]:
         """Return the counts of the summary, in words: `["2 dumps", "10 records", "7 clusters", "3 duplicates"]`, and
-        further counts if they are not 0. `has_keys`: keys other than URNs can join records.
+        further counts if they are not 0 (names left out by `nid` and `not_nid`: if they are not None). `has_keys`: keys
+        other than URNs can join records.
         """
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"

@@ -121,8 +121,8 @@ def is_plain(source: Input, head: bytes, *, is_whole: bool, reading: Reading) ->
 def doubts(reading: Reading) -> Doubts:
     """Return the signatures and suffixes of files that may not be plain text, with these options of reading.
 
-    A file with one of them is doubtful: `is_plain` decides. With `--encoding`, `--column`, `--where` or a filter for
-    all files, every file with a byte is doubtful.
+    A file with one of them is doubtful, and is examined (`is_plain`). With `--encoding`, `--column`, `--where` or a
+    filter for all files, every file with a byte is doubtful.
     """
     kinds = {kind for command in reading.filters for kind in command.kinds}
     are_all = reading.encoding is not None or bool(reading.columns) or reading.where is not None or ANY in kinds

@@ -118,9 +118,8 @@ class CsvLayout:
         return b"\0".join(values), quoted
 
     def value(self, data: bytes) -> bytes:
-        """Return a value of `split_values` without the quotation marks around it, and without a line end at its end.
-
-        `"a ""b"" c"` -> `a "b" c`
+        """Return a value of `split_values` without the quotation marks around it, with one mark for each doubled mark,
+        and without a line end at its end: `"a ""b"" c"` -> `a "b" c`.
         """
         data = data.rstrip(b"\r\n")
         return data[1:-1].replace(b'""', b'"') if data.startswith(b'"') else data

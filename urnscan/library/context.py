@@ -46,7 +46,9 @@ class ContextLine(NamedTuple):
     member: str | None
     """The path of the document in the input, an archive or a table; None if the document is the input itself."""
     start: int
-    """Byte offset of the occurrence, from 0, in the document or in the value of a table."""
+    """Byte offset of the occurrence, from 0, in the document (as UTF-8, if its encoding was converted) or in the value
+    of a table.
+    """
     line: int
     """Number of the line in which the occurrence begins, from 1."""
 

@@ -86,8 +86,8 @@ class Scan:
 
     @checks_options
     def to_pandas(self, table: TableName = "classes") -> pd.DataFrame:
-        """Convert a table of the scan to a pandas frame, the same that `pandas.read_parquet` reads from the file of
-        `to_parquet`.
+        """Convert a table of the scan to a pandas frame, with the values and types that `pandas.read_parquet` reads
+        from the file of `to_parquet`.
 
         `table` is "classes", "occurrences" or "rejects". Integers and flags that may be null have nullable types of
         pandas (`Int16`, `boolean`), so `~frame.valid` works. The metadata of the run are in `frame.attrs["urnscan"]`.

@@ -166,8 +166,9 @@ Statement = tuple[Row, str]
 
 @functools.cache
 def described_fields(format_name: str) -> Table:
-    """Return name of a field -> rows of `descriptions.toml`, for the fields of a format that describe a work; empty for
-    a format without such fields. `format_name`: name of a table of that file, or path of another TOML file.
+    """Return the rows of `descriptions.toml` for the fields of a format that describe a work, by the name of the field
+    in the format (`245` in MARC, `TI` in RIS); empty for a format without such fields. `format_name`: name of a table
+    of that file, or path of another TOML file.
     """
     by_field: dict[str, list[Row]] = {}
     shared = read_data(_FILE)["shared"]

@@ -156,8 +156,8 @@ def of_value(
     `(OCoLC)1234`.
 
     `kinds`: name -> value of other fields, which rows name in `scheme_in`, `source_in`, `unless_all` and `but_same`. A
-    row does not apply if the value in `scheme_in` is not in `schemes`. `is_first`: the field is the first with its
-    name.
+    row does not apply if the value in `scheme_in` is not in `schemes`, where case counts. `is_first`: the field is the
+    first with its name; otherwise a row with `once` does not apply.
     """
     for row in rows:
         if (row.once and not is_first) or (row.unless_all and _is_part(row, kinds or {})):

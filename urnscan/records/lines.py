@@ -15,8 +15,8 @@ class LineRecords(RecordReader):
     """Reader of texts whose lines are records. A line has no fields, so the whole line is treated as an identifier."""
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
-        """Yield each line as a `Cut`, in order, with its line end; blank lines are skipped. A line that is too long is
-        yielded as a `Damaged`.
+        """Yield each line as a `Cut`, in order, with its line end; lines of white space are skipped. A line of more
+        than 64 MiB is yielded as a `Damaged`.
         """
         for line in lines(buffer):
             if isinstance(line, Damaged):

@@ -144,8 +144,9 @@ class Layout:
         return re.compile(self.inside)
 
     def fault(self, lines: bytes) -> str | None:
-        """Return the reason why a record, whose lines end with LF, is two records that ran together; None if it has no
-        sign of that.
+        """Return the reason why a record, whose lines end with LF, is two records that ran together: the first line of
+        a record is in the middle of a line (`inside`), or all tags of a group in `once` are there twice, the first with
+        different values. None if there is no such sign.
         """
         for match in self._inside.finditer(lines):
             # Such a line may be indented, in an abstract.

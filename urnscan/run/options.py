@@ -207,7 +207,7 @@ class Options:
         return more | {"rules_text": self.level.rulebook.text}
 
     def identity(self) -> dict[str, Any]:
-        """All values that change the result of an input, by name, not all of them ready for JSON: the version, the
+        """All values that change the result of an input, by name (lists of options are tuples): the version, the
         columns of OCCURRENCES, and all options except those about the choice of inputs, threads, memory and `strict`.
         `rules` is the digest of custom rules (None without custom rules).
         """

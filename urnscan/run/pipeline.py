@@ -107,17 +107,19 @@ class Report:
     """
     cut_short: int = 0
     """Number of occurrences, without those of `longer_in_rfc8141`, that are followed by text that looks like a part of
-    the URN: a letter beyond ASCII, a dash instead of a hyphen, a `%` without hex digits; in rfc8141 a `?` that begins
-    no component. The table of rejects lists both.
+    the URN: a letter beyond ASCII, a dash instead of a hyphen, a `%` without hex digits; in rfc8141 and
+    rfc2141bis-03 a `?` that begins no component or query. The table of rejects lists both.
     """
     untrimmed: int | None = None
     """Number of classes with the problem `untrimmed`; None if the run made no table of classes."""
     joinable: int | None = None
     """How many fewer classes `equivalence="namespace"` would make. None if that is unknown: at other levels than
-    `lexical`, if the run made no table of classes, with more than 250,000 classes (or 32 MiB of names), and on Spark.
+    `lexical`, if the run counted no classes, with more than 250,000 classes (or 32 MiB of names), and on Spark.
     """
     failures: list[SourceError] = field(default_factory=list)
-    """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs."""
+    """Inputs and members that could not be read, or have a wrong checksum, in the order of the inputs. Their number is
+    the sum of `count`: of one input there are at most 20, and then one for the others.
+    """
     notes: list[SourceNote] = field(default_factory=list)
     """Remarks that are not failures, for example: an input was not read in its own form (a PDF as raw bytes), was left
     out on purpose (an output of this run), or counts once more (a table of an earlier run).
@@ -149,7 +151,7 @@ class Report:
 
     def metadata(self, options: Options) -> dict[str, Any]:
         """Metadata of the outputs, a dict for JSON: those of the options, and under "counts" most counts of this
-        report.
+        report, and the numbers of failures and notes; null if unknown.
         """
         counts = {"inputs": self.inputs, "failures": count_of(self.failures), "notes": count_in_metadata(self.notes)}
         names = "byte_count occurrences trimmable components_in_names longer_in_rfc8141 cut_short".split()

@@ -62,9 +62,10 @@ def find(
     """Return all URNs in a text, from left to right; an empty list without URNs. A URN ends at the first character that
     the syntax does not allow (RFC 2141 §2.4), or after `max_length` bytes (1 to 2**28).
 
-    `trim` removes punctuation at the end of a URN, and `resolver_tail="cut"` the rest of a URL around it (`&page=2`).
-    `nid` and `not_nid` are prefixes of names, in any case, to keep and to leave out (`isbn`, `nbn:de`; one or several).
-    `rules` are custom rules of namespaces: a file, or the result of `urnscan.namespaces.read_rules`.
+    `trim` removes punctuation at the end of a URN (and `,urn:` with what follows), and `resolver_tail="cut"` the rest
+    of a URL around it (`&page=2`). `nid` and `not_nid` are prefixes of names, in any case, to keep and to leave out
+    (`isbn`, `nbn:de`; one or several). `rules` are custom rules of namespaces: a file, or the result of
+    `urnscan.namespaces.read_rules`.
 
     Raises ArgumentError (a ValueError and a TypeError) for a `text` that is neither a str nor bytes-like, for an
     unknown option, and for an invalid value of an option; FatalError for a file of rules that cannot be read or is

@@ -61,7 +61,8 @@ ResolverTail = Literal["keep", "cut"]
 class Grammar:
     """A syntax, and the options that decide which URNs a scan finds.
 
-    Raises ArgumentError for an invalid value of an option. The prefixes in `nid` and `not_nid` get lower case.
+    Raises ArgumentError for an invalid value of an option. The prefixes in `nid` and `not_nid` are normalised:
+    `URN:ISBN:` becomes `isbn`.
     """
 
     syntax: Syntax

@@ -95,8 +95,8 @@ class KeySample:
 
 
 def choose_heads(planned: Sequence[Task], sizes: Sequence[int]) -> list[Task]:
-    """Return the tasks whose heads (first bytes) are to be read: evenly spread over the bytes of all tasks; empty for
-    less than 128 MiB.
+    """Return the tasks whose heads (first bytes) are to be read: evenly spread over the bytes of all tasks, one for each
+    32 MiB; empty if all tasks together have less than 128 MiB.
 
     A part of a file is shortened to its head. `sizes` has the number of bytes of each task.
     """

@@ -75,8 +75,9 @@ def _flat(column: pa.Array) -> Iterator[pa.Array]:
 
 
 class FlatTable:
-    """An output for rows with nested columns (lists), each of which is written as a text (`flat_rows`) to another
-    output. All attributes except `write` are those of that output: `commit`, `folder` and others.
+    """An output for rows with nested columns, which writes them to another output with the columns of `flat_rows`: a
+    list as a text, a list of structures as a text for each field. All attributes except `write` are those of that
+    output: `commit`, `folder` and others.
     """
 
     def __init__(self, table: Any) -> None:  # noqa: ANN401 (each output has its own type)

@@ -109,15 +109,16 @@ def canonical(
     """The canonical form of a URN, which all spellings of the same name share: RFC 2141 §5, RFC 8141 §3.1,
     rfc2141bis-03 §5.
 
-    At the level `lexical`, `urn:`, the NID and the hex digits of %HH have one case, and components are dropped. The
-    level `resolution` keeps the query of rfc2141bis-03, with sorted directives. The level `namespace` is `lexical`, and
-    then applies the registered rule of the namespace (`urnscan.urn.namespaces.rules()`).
+    At the level `lexical`, `urn:`, the NID and the hex digits of %HH have one case, and the components of rfc8141 and
+    rfc2141bis-03 are dropped. (rfc2141 has no components: there `?` and `#` belong to the name.) The level `resolution`
+    keeps the query of rfc2141bis-03, with sorted directives, without a repeated `s` or `c`. The level `namespace` is
+    `lexical`, and then applies the registered rule of the namespace (`urnscan.urn.namespaces.rules()`).
 
     `text` is one whole URN; `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
     Raises InvalidURN if `text` is not a URN in that syntax; ArgumentError (a ValueError and a TypeError) for an unknown
     syntax or equivalence, for an equivalence that the syntax does not define, and for a value that is not a text;
     FatalError for a file of rules that cannot be read or is wrong. A name that the rules of its namespace do not allow
-    raises nothing.
+    raises nothing; the rule may still change it (a wrong ISBN loses its hyphens).
 
     >>> canonical("URN:ISBN:0-395-36341-1"), canonical("URN:ISBN:0-395-36341-1", equivalence="namespace")
     ('urn:isbn:0-395-36341-1', 'urn:isbn:9780395363416')

@@ -125,7 +125,8 @@ class URN:
         """The URN for display to people (RFC 8141 §4.4, RFC 2141 §4): percent-encoded UTF-8 beyond ASCII becomes text.
 
         Encoded ASCII stays encoded, since its meaning may differ from that of the plain character. Bytes that are not
-        UTF-8 or not printable stay encoded, too. The result is not a canonical form.
+        UTF-8 or not printable stay encoded, too; `urn:` and the NID are in lower case. The result is not a canonical
+        form.
 
         >>> parse("urn:example:stra%C3%9Fe%2C%20a").display()
         'urn:example:straße%2C%20a'

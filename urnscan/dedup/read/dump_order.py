@@ -24,7 +24,7 @@ class DumpOrder:
     """A queue of batches and callbacks: a callback runs after all earlier batches are read and added."""
 
     def __init__(self, workers: Workers, on_read: Callable[[int], object]) -> None:
-        """`on_read` is called with the number of bytes read since the last call."""
+        """`on_read` is called with the number of bytes read since the last call, without bytes that are read ahead."""
         self._workers = workers
         self._on_read = on_read
         self._pending: deque[_PendingBatch | Callable[[], object]] = deque()
