@@ -44,11 +44,10 @@ class ColumnURN(Generic[_Column]):
     """The namespace `urn` of an expression or a series of text. Each method returns an expression or a series with a
     result for each value; the result of a null is null.
 
-    Each different text is processed once. All methods raise ArgumentError for an unknown option or value, and for a
-    column that is neither text nor bytes; in an expression, the latter is an error of Polars with the same message,
-    when the expression is evaluated. `rules` are custom rules: a file, or the result of
-    `urnscan.namespaces.read_rules`; a file that cannot be read raises FatalError. The other options are those of
-    `urnscan.scan`.
+    Each different text of a batch is processed once. All methods raise ArgumentError for an unknown option or value, and
+    for a column that is neither text nor bytes; in an expression, the latter is raised when it is evaluated. `rules` are
+    custom rules: a file, or the result of `urnscan.namespaces.read_rules`; a file that cannot be read or is wrong raises
+    FatalError. The other options are those of `urnscan.scan`.
 
     >>> import polars, urnscan.polars
     >>> names = polars.DataFrame({"name": ["URN:ISBN:0-395-36341-1", "see urn:ietf:rfc:2648", None]})

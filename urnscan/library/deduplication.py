@@ -59,8 +59,8 @@ class Dedup:
     """Counts, and the failures: inputs and records that could not be read."""
 
     def to_pandas(self) -> pd.DataFrame:
-        """Convert `clusters` to a pandas frame, the same that `pandas.read_parquet` reads from the Parquet file; the
-        metadata of the run are in `frame.attrs["urnscan"]`.
+        """Convert `clusters` to a pandas frame, with the values and types that `pandas.read_parquet` reads from the
+        Parquet file; the metadata of the run are in `frame.attrs["urnscan"]`.
         """
         return as_frame(self.clusters)
 

@@ -82,10 +82,13 @@ def as_table(batches: Sequence[pa.RecordBatch], schema: pa.Schema, metadata: Map
 
 
 def as_frame(table: pa.Table) -> pd.DataFrame:
-    """Convert a table that `as_table` made to a pandas frame, with the same types and `attrs` that
+    """Convert a table that `as_table` made to a pandas frame, with the same values, types and `attrs` that
     `pandas.read_parquet` reads from the file.
     """
     frame: pd.DataFrame = table.to_pandas()
+    for name in frame.columns[frame.dtypes == "category"]:
+        # A dictionary may have values that do not occur; pandas would count each of them.
+        frame[name] = frame[name].cat.remove_unused_categories()
     # Arrow sets the attributes only since version 22.
     frame.attrs = {KEY: json.loads(table.schema.metadata[KEY.encode()])}
     return frame

@@ -188,9 +188,10 @@ class Rule:
 
     An NSS that fits `grammar` is valid. But it is invalid if its check digit is wrong (except with `check` "dnb"), and
     otherwise of unknown validity if it contains `%00`. The validity of an NSS that fits only `unsure` is unknown. An NSS
-    that fits neither is invalid, with three exceptions of unknown validity: it contains `?` or `#`; it is a name with
-    punctuation or other text after it; it is a template (`n-nn-nnnnnn-n`). Without `grammar` and `unsure`, the validity
-    of all names is unknown.
+    that fits neither is invalid, with three exceptions of unknown validity: it contains `?` or `#`; it is a name that is
+    not invalid, with closing punctuation after it, or with one of `,;&/()'` and other text (`0451450523&page=2`, but not
+    `0451450523abc`); it is a template (`n-nn-nnnnnn-n`). Without `grammar` and `unsure`, the validity of all names is
+    unknown.
     """
 
     nid: str
