@@ -232,6 +232,7 @@ def test_cliffs(monkeypatch):
 
 
 @pytest.mark.guard
+@pytest.mark.timeout(900)
 def test_not_slower_than_the_last_release():
     """benchmarks/guard.json holds what the last release took."""
     done = subprocess.run([sys.executable, BENCHMARKS / "guard.py"], capture_output=True, text=True, check=False)
