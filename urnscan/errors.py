@@ -37,7 +37,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 @contextlib.contextmanager
 def at_shell() -> Iterator[None]:
-    """Context manager in which `option` (and so each message that names an option) uses the syntax of the shell:
+    """Context manager in which `option`, with which most messages name an option, uses the syntax of the shell:
     `--force`, not `force=True`. It applies to the whole process, and must not be nested.
     """
     global _is_at_shell  # noqa: PLW0603 (a process has one reader)
@@ -234,14 +234,16 @@ class FormatError(SourceError):
 
 
 class UnknownFormatError(FormatError):
-    """An input of a deduplication has an unknown record format, and was named by the user or resembles a known format.
-    It is a failure: the input is skipped, and the run goes on, except with `strict`. Other files are a NoDumpNote.
+    """An input of a deduplication has an unknown record format, and was named by the user (not only by a folder or a
+    pattern) or resembles a known format. It is a failure: the input is skipped, and the run goes on, except with
+    `strict`. Other files are a NoDumpNote.
     """
 
 
 class RecordError(SourceError):
     """A record of a dump (an input of a deduplication) is damaged and skipped, or no record of the dump can be read. It
-    is a failure: the run goes on, except with `strict`. The command prints at most 20 for each input, and 100 in all.
+    is a failure: the run goes on, except with `strict`. The command prints at most 20 for each input, then the
+    number of the others, and 100 lines in all.
     """
 
     most_told = 100

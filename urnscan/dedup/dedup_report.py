@@ -30,22 +30,22 @@ class DedupReport:
     damaged: int = 0
     """Records that could not be read."""
     without: int = 0
-    """Records without a URN and without another key."""
+    """Records without a URN and without another key (keys that nearly every record has do not count)."""
     wrong: int = 0
-    """Records without a URN or key, but with an ISBN or ISSN whose check digit is wrong."""
+    """Records without a URN or key, but with a record-level ISBN or ISSN whose check digit is wrong."""
     wrong_identifiers: Sequence[tuple[str, str]] = ()
     """For up to 100 of the records counted in `wrong`: the name of the record, and its first ISBN or ISSN, with plain
     hyphens.
     """
     wrong_numbers: int = 0
-    """Wrong ISBN and ISSN in fields of records, if `wrong` was named."""
+    """Wrong ISBN and ISSN in fields of records that are not deleted: rows of the table `wrong`, 0 without it."""
     clusters: int = 0
     """Clusters: records that are treated as the same work. A record that joins no other record is a cluster, too."""
     duplicates: int = 0
     """Records that are removed."""
     described: int = 0
-    """Duplicates that no identifier joins to their cluster: only descriptions (title, author, year, page) do. Without
-    such joins there would be so many more clusters.
+    """Duplicates that only descriptions (title, author, year, page) join to their cluster, no identifier: with
+    identifiers alone there would be so many more clusters.
     """
     cut: int = 0
     """URNs that are ignored because they are longer than `max_length`."""
@@ -129,9 +129,9 @@ class DedupReport:
         ]
 
     def parts(self, *, has_keys: bool) -> list[str]:
-        """Return the counts of the summary, in words: `["2 dumps", "10 records", "7 clusters", "3 duplicates"]`, and
-        further counts if they are not 0 (names left out by `nid` and `not_nid`: if they are not None). `has_keys`: keys
-        other than URNs can join records.
+        """Return the summary in words: `["2 dumps", "10 records", "7 clusters", "3 duplicates"]`; then, if they are not
+        0, groups in doubt, candidates, wrong numbers, copied fields and records without identifiers; then the names
+        that `nid` and `not_nid` left out, if that is not None. `has_keys`: keys other than URNs can join records.
         """
         without = "without identifiers" if has_keys else "without URNs"
         without += "" if self.left_out is None else " that count"

@@ -140,7 +140,7 @@ class Policy:
 
     @property
     def has_keys(self) -> bool:
-        """Whether keys other than URNs join records."""
+        """Whether records can be joined by more than URNs: `keys` is not just `urn`."""
         return self.keys != (URN,)
 
 

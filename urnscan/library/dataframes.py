@@ -59,14 +59,17 @@ def scan_frame(
     the method `__arrow_c_stream__` (a relation of DuckDB). For an object of Arrow, the result is a `pyarrow.Table`.
     `column` may be left out if there is only one column. A null has no occurrences; without occurrences, the result has
     no rows. `progress`: whether to show a bar; None: in interactive sessions. The other options are those of `scan`.
-    The columns are those of the occurrence table, with `row` and `column_name` instead of `source` and `member`: `row`
-    is the number of the row, from 0; `start` (byte offset, from 0) and `line` (from 1) are positions in the value.
-    `start` and `length` count bytes of UTF-8, not characters: `value.encode()[start : start + length]`. The columns
-    `keep` of `frame` follow, with their types (but `large_string` for Arrow's `string_view`), without the index of a
-    pandas frame: `frame.reset_index()` makes it a column.
+
+    The columns are those of the occurrence table, with `row` and `column_name` instead of `source` and `member`, and
+    without those of web archives (`captured`, `status`, `mime`): `row` is the number of the row, from 0; `start` (byte
+    offset, from 0) and `line` (from 1) are positions in the value. `start` and `length` count bytes of UTF-8, not
+    characters: `value.encode()[start : start + length]`. The columns `keep` of `frame` follow, with their types (but
+    `large_string` and `large_binary` for Arrow's views), without the index of a pandas frame: `frame.reset_index()`
+    makes it a column.
+
     Raises ArgumentError (a ValueError and a TypeError) if a column is missing or its name is not unique, if `column` is
     not text, for invalid options, for another object than a frame, and if a column to keep has the name of a column of
-    the result.
+    the result; FatalError for a file of rules that cannot be read or is wrong.
 
     >>> import pandas
     >>> notes = pandas.DataFrame({"id": ["a", "b"], "note": [None, "see urn:isbn:0451450523"]})

@@ -112,7 +112,8 @@ class Tables(NamedTuple):
 
 class Values(NamedTuple):
     """Values that `find_values` finds in the fields of many records: control numbers, packed descriptions and
-    record-level identifiers.
+    record-level identifiers. The columns of identifiers have room for more: only as many rows as `find_values` returns
+    are filled.
     """
 
     families: Numbers
@@ -134,7 +135,7 @@ class Values(NamedTuple):
     row: Numbers
     """Number of the row in `Tables`, from 0, by which each identifier was found."""
     places: Offsets
-    """Shape (identifiers, 8): start and end of the identifier, of the kind in its field, of the source (all three
+    """Shape (rows, 8): start and end of the identifier, of the kind in its field, of the source (all three
     without white space around them), and of the subfields with qualifiers. NONE for a missing part.
     """
 

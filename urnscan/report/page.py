@@ -144,8 +144,9 @@ def _put(value: Any) -> Any:  # noqa: ANN401 (any value of a template)
 
 
 def script(name: str) -> Markup:
-    """Return the file `name` of the templates of `urnscan.report` as a script for a page. The file must contain neither
-    marks of Jinja (`{{`) nor a text that ends an element of HTML.
+    """Return the file `name` of the templates of `urnscan.report` as a script for a page, with the files that it
+    includes (`{% include "parts.js" %}`). It must contain no other marks of Jinja, and no text that ends an element of
+    HTML.
     """
     text = _environment().get_template(name).render()
     return Markup(text)  # noqa: S704 (ours)

@@ -66,8 +66,8 @@ class MergeReport:
     not list all spellings (a table lists 100).
     """
     shared: int = 0
-    """Number of classes with the same first source in several tables. If it is the same input, it counts several times
-    in `source_count`, and its occurrences, too. For partial results: the number of inputs with the same name.
+    """Number of classes with the same first source in several tables. If that is the same input, it is counted several
+    times in `source_count` and `occurrence_count`. For partial results: the number of inputs with the same name.
     """
     failures: int = 0
     """Failures of the runs: inputs, or parts of them, that are missing in the tables because they could not be read."""
@@ -76,18 +76,18 @@ class MergeReport:
     unfinished: Sequence[str] = ()
     """Paths of outputs in the merged folders of which only an interrupted run is kept: they are not in the result."""
     trimmable: int = 0
-    """Number of occurrences, in all runs, that `trim` would have changed. The next three count those with components of
-    RFC 8141 in their names, those that go on in RFC 8141, and those that are followed by other text that looks like a
-    part of the URN.
-    """
+    """Number of occurrences, in all runs, that `trim` would have changed."""
     components_in_names: int = 0
+    """Number of occurrences, in all runs, whose names contain components of RFC 8141 (`?+`, `?=`, `#`)."""
     longer_in_rfc8141: int = 0
+    """Number of occurrences, in all runs, whose names go on in RFC 8141, with `~` or `&`."""
     cut_short: int = 0
+    """Number of other occurrences, in all runs, that are followed by text that looks like a part of the URN (`ü`)."""
     untrimmed: int | None = None
     """Number of written classes with the problem `untrimmed`; None if no output takes classes."""
     joinable: int | None = None
-    """How many fewer classes `equivalence="namespace"` would make. None if that is unknown, as in a report of a scan,
-    and after runs with `--rules`, which tables do not contain.
+    """How many fewer classes `equivalence="namespace"` would make. None where `Report.joinable` is None, and after
+    runs with `--rules`, which tables do not contain.
     """
     seconds: float = 0.0
     """Duration in seconds."""

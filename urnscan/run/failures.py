@@ -47,9 +47,10 @@ class Failures:
         without inputs), and the given name.
 
         Errors about the same input come one after another: an error about another input first calls `finish`. Of a kind
-        only the first 20 in an input are reported; `finish` reports the number of the others. Notes with `together` are
-        all passed on. With `is_part`, the error is in a part of a huge file, and is not reported if the error before in
-        this file has the same text. Raises FatalError for a failure with `strict`.
+        only the first 20 in an input are reported; `finish` reports the number of the others. A kind is a type of
+        errors with `most_told` (such as RecordError); all others are one kind. Notes with `together` are all passed on.
+        With `is_part`, the error is in a part of a huge file, and is not reported if the error before in this file has
+        the same text. Raises FatalError for a failure with `strict`.
         """
         if place != self._place or place == NO_PLACE:
             self.finish()

@@ -37,8 +37,8 @@ _SMALL_RANGE = 4 << 20
 _TOO_FEW = 2
 """Ranges do not fit if more than 2 times as many are needed."""
 _TOO_MANY = 4
-"""Ranges do not fit if there are more than 4 times as many as needed, or if a range has more than 4 times its share of
-keys.
+"""Ranges do not fit if there are more than 4 times as many as needed, or if a range has more than 4 times the keys that
+a range of the needed number has on average.
 """
 
 _SHARE = 32 << 20
@@ -85,7 +85,8 @@ class KeySample:
 
     def fits(self, ranges: Ranges, cores: int) -> bool:
         """Whether ranges fit the sample: there are at least half and at most 4 times as many as the method `ranges`
-        would choose; and no range has more than 4 times its share of the sample, except a range for a single key.
+        would choose; and no range has more than 4 times as many keys of the sample as those would have on average,
+        except a range for a single key.
         """
         wanted = len(self.ranges(cores))
         counts = Counter(bisect_right(ranges.bounds, key) for key in self.keys)

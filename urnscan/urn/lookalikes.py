@@ -123,8 +123,9 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     mislead a reader, in this order; empty without problems.
 
     * `mixed-scripts`: one word has letters of scripts that are not used together;
-    * `confusable`: letters of another script look like ASCII letters, in a name that also has Latin letters or ASCII
-      digits;
+    * `confusable`: a word has Latin letters, and all its others look like ASCII letters or digits; or a word is a
+      single letter that looks like one, in a name with ASCII letters or digits. A longer word without Latin letters
+      does not count, even if all of them look like ASCII;
     * `invisible-character`: a character that is not displayed, unless it has a use at its place, as in emoji;
     * `not-nfc`: the text is not composed (NFC);
     * `compatibility-character`: a character that NFKC replaces, though NFC does not.
@@ -156,11 +157,16 @@ def lookalikes(nss: str) -> tuple[str, ...]:
 
 
 def problems_of_words(traits: Sequence[int] | Integers) -> int:
-    """Return the problems of the words of a text as a union of bits: MIXED if a word mixes scripts, CONFUSABLE if
-    letters of another script may be read as ASCII; 0 without problems. A word is a run of letters, digits and combining
-    marks.
+    """Return the problems of the words of a text as a union of bits; 0 without problems. A word is a run of letters,
+    digits and combining marks.
+
+    MIXED: a word mixes scripts that are not used together. CONFUSABLE: a word has Latin letters, and all its others
+    look like ASCII; or the text has ASCII letters or digits, and each word that is not Latin is a single letter, which
+    looks like ASCII. A longer word without Latin letters is never CONFUSABLE.
 
     `traits` are the results of `traits_of` for each character of the text, composed (NFC) and without IGNORABLE ones.
+    Without `exact`, all letters that are not Latin count as letters that look like ASCII: CONFUSABLE then means that a
+    call with exact traits must decide.
     """
     problems = 0
     has_ascii = has_lone = has_other = False

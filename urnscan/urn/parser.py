@@ -198,8 +198,8 @@ def encode_nss(text: str, syntax: SyntaxName = "rfc2141", *, nid: str | None = N
     `?` and `#` are always encoded (RFC 2141 §2.2, §2.3; RFC 8141 §2.2; rfc2141bis-03 §2.2, §2.5).
 
     A namespace may define other encodings and forms of its names (RFC 8141 §2.2): `urnscan.namespaces` has those of
-    some namespaces, as in `namespaces.publicid.to_urn`. A namespace that was registered before RFC 8141 keeps the
-    encodings of RFC 2141.
+    some namespaces, as in `namespaces.publicid.to_urn`. For a namespace that was registered before RFC 8141, use the
+    syntax rfc2141, whose encodings it keeps.
 
     Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax, for a value that is not a str, for an
     empty text, for NUL, which no URN may contain, encoded or not (RFC 2141 §2.4), and for a lone surrogate. With `nid`,

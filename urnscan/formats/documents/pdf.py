@@ -47,11 +47,11 @@ def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | Sourc
     Nothing for a record of a web archive that `--where` excludes. Raises SourceError if the PDF cannot be copied to a
     file for pdfium, or if nothing inside it may be opened (`--max-depth`), and LimitError.
     """
+    if layer.capture is not None and not layer.is_wanted:
+        return
     if not is_installed():
         yield PdfNote(layer.name, f"a PDF {_AS_IT_IS}: pip install 'urnscan[pdf]'")
         yield Document(layer.member, reader)
-        return
-    if layer.capture is not None and not layer.is_wanted:
         return
     # Raises if members would exceed the limit of depth: once for the whole PDF, not for each member.
     layer.inside("")

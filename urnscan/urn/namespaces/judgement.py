@@ -51,7 +51,8 @@ class Judgement:
     reason: str
     """Why the name is valid, invalid or neither for sure, in words. It includes `hint`."""
     hint: str = ""
-    """For a wrong check digit: a sentence with the right one; empty if no check digit fits."""
+    """For a name that a wrong check digit makes invalid: a sentence with the right one; empty if no check digit fits.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,10 @@ class Namespace:
     kind: Literal["formal", "informal"]
     """Formal namespaces have a name, informal ones a number (`urn-5`)."""
     reference: str
-    """RFCs (`RFC8458`) and addresses of registration templates, joined by "; "."""
+    """RFCs (`RFC8458`), the address of the registration template, a website of the registrant, errata; joined by "; ".
+    """
     description: str
-    """The description in the registry."""
+    """The title of the RFC, or the beginning of a text about the namespace, which `...` may cut off."""
 
     @property
     def version(self) -> int | None:
