@@ -674,6 +674,7 @@ class TestInputs:
         assert said(result)[0].startswith(line)
         assert "0.0 s, 1 note -> " in re.sub(r"\d\.\d s", "0.0 s", result.err)
         dedup(urnscan, "in", "in/README.txt", *ALL, "--force", status=1)
+        dedup(urnscan, "in/a.jsonl", (urnscan.folder / "in/README.txt").as_uri(), *ALL, "--force", status=1)
         urnscan.write("in/b.ris", b"A list of lamps,\nby M. Ahn.\nTY  - BOOK\nUR  - urn:foo:a\nER  - \n")
         assert "it resembles RIS" in said(dedup(urnscan, "in", *ALL, "--force", status=1))[0]
 

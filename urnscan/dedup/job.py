@@ -33,8 +33,8 @@ from urnscan.run.failures import Failures
 from urnscan.run.groupings import SpillFolder
 from urnscan.run.options import Options
 from urnscan.run.tasks import Argument, run_inputs
-from urnscan.stores.input import Input
-from urnscan.stores.urls import real_place
+from urnscan.stores.input import Input, name_of
+from urnscan.stores.urls import is_remote, local_path, parse_url, real_place
 from urnscan.tables.schemas import CANDIDATES, CLUSTERS, REVIEW
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def run(
     began = time.monotonic()
     failures = Failures(progress.on_failure, strict=options.strict)
     report = DedupReport(failures=failures.failures, notes=failures.notes)
-    named = frozenset(map(str, inputs))
+    named = frozenset(_names(inputs))
     given = _each_file_once(run_inputs(inputs, options, [*outputs.paths, *policy.files]))
     admitted = _foreseen(given, policy, outputs)
     with ExitStack() as stack:
@@ -112,6 +112,15 @@ def run(
             outputs.page(chosen.page(options, policy, report, excerpts))
     report.seconds = time.monotonic() - began
     return report
+
+
+def _names(arguments: Iterable[Argument]) -> Iterator[str]:
+    """Yield the names, in messages, of the inputs that the user named; none for an invalid URL, or in a list."""
+    for argument in arguments:
+        # The reader of the inputs reports an invalid URL.
+        with contextlib.suppress(SourceError):
+            if isinstance(argument, str):
+                yield parse_url(argument).name if is_remote(argument) else name_of(local_path(argument))
 
 
 def _check(policy: Policy, outputs: Outputs) -> None:
