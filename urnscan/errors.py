@@ -234,9 +234,9 @@ class FormatError(SourceError):
 
 
 class UnknownFormatError(FormatError):
-    """An input of a deduplication has an unknown record format, and was named by the user (not only by a folder or a
-    pattern) or resembles a known format. It is a failure: the input is skipped, and the run goes on, except with
-    `strict`. Other files are a NoDumpNote.
+    """An input of a deduplication has an unknown record format, and is itself an argument (not only in a folder, a
+    pattern or a list) or resembles a known format. It is a failure: the input is skipped, and the run goes on, except
+    with `strict`. Other files are a NoDumpNote.
     """
 
 

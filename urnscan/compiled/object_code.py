@@ -202,8 +202,8 @@ def _is_writable(folder: Path) -> bool:
 
 
 def is_complete() -> bool:
-    """Whether the code of all functions is saved: a wheel brought it, or `mark_complete` was called earlier, perhaps by
-    another process, for the same sources and processor.
+    """Whether the code of all functions is saved for these sources and this processor: a wheel brought it, or
+    `mark_complete` was called earlier, perhaps by another process.
     """
     return any(_mark(folder, machine).exists() for folder, machine in _places())
 

@@ -76,7 +76,9 @@ def bytes_of(text: str) -> int:
 
 
 def width_of(text: str) -> int:
-    """Width of a text in columns of a terminal: two for a wide East Asian character, none for a combining mark."""
+    """Width of a text in columns of a terminal: two for a wide character (East Asian, emoji), none for a combining
+    mark without width.
+    """
     if text.isascii():
         return len(text)
     return sum(

@@ -41,7 +41,7 @@ class PathList:
 
         LF separates paths, or NUL if the first 8,192 bytes of the list contain NUL. Empty paths are skipped, and, in a
         list with LF, a byte order mark. Raises FatalError if the list cannot be read, or is no list: without a
-        separator for much more than 65,536 bytes.
+        separator for more than 65,536 bytes (a longer path may pass).
         """
         number, rest = 0, b""
         try:

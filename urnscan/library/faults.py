@@ -81,9 +81,9 @@ class FaultSearch:
         self._of_names, self._of_rejects = Passages(inputs, options, _AFTER), Passages(inputs, options, 0)
 
     def add_names(self, rows: pa.RecordBatch) -> None:
-        """Find the names in rows of the table of occurrences (OCCURRENCES) that are invalid or unregistered, and call
-        `add` with a Fault for each. If `kinds` has no "unregistered", names of unregistered namespaces are only
-        counted, in `other_unregistered`.
+        """Call `add` with a Fault for each row of the table of occurrences (OCCURRENCES) whose name is invalid or
+        unregistered, if `kinds` has this kind. If `kinds` has no "unregistered", such names are counted, in
+        `other_unregistered`.
         """
         nid = rows.column("nid")
         is_odd = np.array([self._about_nid(name) is not None for name in nid.dictionary.to_pylist()], np.bool_)

@@ -161,9 +161,10 @@ def as_text(own: Own) -> str | None:
 def wrong_number(own: Own) -> str | None:
     """Return the first ISBN or ISSN at the start of an identifier, or in a list there, with plain hyphens; None if
     there is none, or if neither the scheme nor the text shows its kind. Numbers that the record calls wrong
-    (`(falsch)`), and numbers that only fill the field (0000000000), are skipped.
+    (`(falsch)`), ISBNs of sets, and numbers that only fill the field (0000000000) are skipped.
 
-    Call it only for an identifier for which `as_text` returns None: otherwise the number may be right.
+    Call it only for an identifier that is no key (`Own.is_key`) and for which `as_text` returns None: otherwise the
+    number may be right.
 
     >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
     '1234-5678'

@@ -55,7 +55,9 @@ class MarcLineRecords(TaggedRecords):
         return marc.lines() if marc.fields else decoded(data)
 
     def fields_of(self, data: bytes) -> MarcFields:
-        """Read the lines of a record, and return its leader (empty if it has none) and its fields."""
+        """Read the lines of a record, and return its leader (empty if it has none) and its fields, not yet split into
+        subfields; a leader with a tag is also among the fields.
+        """
         fields = [(tag.decode(), value) for tag, value in self.layout.field.findall(with_line_feeds(data))]
         leaders = [value for tag, value in fields if tag in LEADERS] or [data[: self.leader]]
         return MarcFields(self._split(leaders[0])[0], fields, self._split)

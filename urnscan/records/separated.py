@@ -88,7 +88,8 @@ class SeparatedRecords(RecordReader):
 
     def cuts(self, buffer: Buffer) -> Iterator[Cut | Damaged]:
         """Yield each row that is not blank as a `Cut`, in order, with its line end, and a `Damaged` for a row, or a
-        header, with a fault. The header, and a line `sep=;` before the header, are not records.
+        header, that is cut off, too long or has a quotation mark that is never closed. The header, and a line `sep=;`
+        before the header, are not records. A wrong number of cells shows only in `record`.
         """
         # `Cut.around` has the row, the layout of the table, the names of the columns, and the index of the column that
         # contains the IDs of records, or None.

@@ -15,8 +15,8 @@ from urnscan.tables.schemas import SINGLE
 
 
 class ClassesOfOccurrences:
-    """Adds the rows of tables of occurrences (OCCURRENCES), in order, to `grouping`, which groups them into classes (one
-    for each canonical form).
+    """Adds the rows of tables of occurrences (OCCURRENCES), in order, to `grouping`, which makes a class of the rows
+    with the same `urn`: the canonical form at the level of the runs, which is not computed again.
     """
 
     def __init__(self, table: TableFile, grouping: Grouping) -> None:

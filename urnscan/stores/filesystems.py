@@ -24,10 +24,10 @@ _MARKS = re.compile("(?i)etag|mtime|modif|created|generation|sha|md5|oid")
 
 
 def open_store(url: Url) -> Store:
-    """Open the store (bucket or web host) of a URL, to read from it.
+    """Open the store of a URL, to read from it: a bucket by pyarrow, a web host by `web.Web`, any other by fsspec.
 
-    Raises Trouble for an invalid URL or a missing package, and any error of the library of the store; `store.explain`
-    makes a Trouble of such an error.
+    Raises Trouble for an invalid URL or a missing package, and any error of the library of the store, of which the
+    function `store.explain` makes a Trouble.
     """
     if url.scheme in HTTP:
         from urnscan.stores.web import Web  # noqa: PLC0415 (loaded only to read from the web)

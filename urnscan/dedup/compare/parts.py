@@ -271,7 +271,9 @@ def _han_values(found: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def edition_in_han(word: str) -> str | None:
-    """Return the number of an edition in a word of East Asia, in digits: `第二版`, `제2판`, `初版`; None for another word."""
+    """Return the number, in digits, of the edition that a word of East Asia names, alone or with other characters:
+    `第二版`, `제2판`, `修訂第二版`, `初版` (1); None for another word.
+    """
     match = _HAN_EDITION.search(word)
     return str(_han(match[1] or match[3] or "1")) if match else None
 

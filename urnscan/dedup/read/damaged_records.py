@@ -13,8 +13,8 @@ _MAX_AT_START = 1_000
 
 
 class DamagedRecords:
-    """Errors about the damaged records of a dump. At the start of the dump they are pending, that is, not reported yet:
-    if no record of the dump can be read, a single error replaces them.
+    """Errors about the damaged records of a dump. At the start of the dump up to 1,000 are pending, that is, not
+    reported yet: if no record of the dump can be read, a single error replaces them.
     """
 
     def __init__(self, dump: Dump, report: Callable[[SourceError], object]) -> None:

@@ -23,8 +23,8 @@ class DumpFormats:
     """Recognises the formats of dumps, and makes the errors and notes about documents that are not dumps."""
 
     def __init__(self, record: str | None, named: Collection[str]) -> None:
-        """`record`: name of the format that the user chose. `named`: names of the inputs that the user named; all other
-        inputs are in folders and archives.
+        """`record`: name of the format that the user chose. `named`: names of the inputs that are arguments; all other
+        inputs are in folders, patterns, lists and archives.
         """
         self._chosen = FORMATS[record] if record else None
         self._named = named

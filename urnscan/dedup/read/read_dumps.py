@@ -72,7 +72,7 @@ def read_dumps(
 
     `outputs` decides whether the content of pipes is kept for a second reading. `folder` returns the folder for
     temporary files. `on_read` is called with the number of bytes read since the last call. `named`: names of the inputs
-    that the user named; all other inputs are in folders and archives.
+    that are arguments; all other inputs are in folders, patterns, lists and archives.
     """
     with ExitStack() as stack:
         records = RecordCollection(policy, folder)
