@@ -178,11 +178,6 @@ class Shards:
         self._close()
 
     @property
-    def has_earlier(self) -> bool:
-        """Whether shards of an earlier run can be used."""
-        return bool(self._index)
-
-    @property
     def are_kept(self) -> bool:
         """Whether the end of the context leaves shards: there are some, and the run took 10 seconds or had `resume`."""
         return bool(self._index or self._new_shards) and self._is_lasting
