@@ -187,7 +187,7 @@ class DedupReport:
         of the rest; empty if there are none.
         """
         lines = [
-            f"{name}: its only identifier, {identifier}, has a wrong check digit, so nothing joins it"
+            f"{name}: {identifier} has a wrong check digit, and no other identifier counts, so nothing joins it"
             for name, identifier in self.wrong_identifiers[:_REPORTED]
         ]
         if self.wrong > _REPORTED:

@@ -158,16 +158,16 @@ def as_text(own: Own) -> str | None:
     return "\n".join(dict.fromkeys(_READ[kind](plain))) or None
 
 
-def wrong_number(own: Own) -> str | None:
-    """Return the first ISBN or ISSN at the start of an identifier, or in a list there, with plain hyphens; None if
-    there is none, or if neither the scheme nor the text shows its kind. Numbers that the record calls wrong
-    (`(falsch)`), ISBNs of sets, and numbers that only fill the field (0000000000) are skipped.
+def wrong_numbers(own: Own) -> Iterator[str]:
+    """Yield the ISBN or ISSN at the start of an identifier, or in a list there, with plain hyphens; none if neither the
+    scheme nor the text shows its kind. Numbers that the record calls wrong (`(falsch)`), ISBNs of sets, and numbers
+    that only fill the field (0000000000) are skipped.
 
-    Call it only for an identifier that is no key (`Own.is_key`) and for which `as_text` returns None: otherwise the
+    Call it only for an identifier that is no key (`Own.is_key`) and for which `as_text` returns None: otherwise a
     number may be right.
 
-    >>> wrong_number(Own("ISSN 1234-5678 (online)", "issn"))
-    '1234-5678'
+    >>> [*wrong_numbers(Own("ISSN 1234-5678 (online), 1234-5677", "issn"))]
+    ['1234-5678', '1234-5677']
     """
     kind, plain = _kind_and_text(own)
     for match in LISTS[kind].finditer(plain) if kind in LISTS else ():
@@ -175,8 +175,7 @@ def wrong_number(own: Own) -> str | None:
         is_filler = len(set(_digits(match[group]).removeprefix("978")[:-1])) == 1
         nid = "issn" if group == "issn" else "isbn"
         if not is_filler and not any(counts_out(qualifier, nid) for qualifier in _qualifiers(match, group)):
-            return match[group].strip()
-    return None
+            yield match[group].strip()
 
 
 def _kind_and_text(own: Own) -> tuple[str, str]:

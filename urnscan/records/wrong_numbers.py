@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from urnscan.records.fields import Own
-from urnscan.records.identifiers import BRACKETS, as_text, counts_out, kind_of, wrong_number
+from urnscan.records.identifiers import BRACKETS, as_text, counts_out, kind_of, wrong_numbers
 from urnscan.urn.explanation import explain
 from urnscan.urn.namespaces.references import why_no_isbn_or_issn
 from urnscan.urn.numbers.field_values import LISTS, NEARLY, TYPESET
@@ -27,31 +27,35 @@ class WrongNumber(NamedTuple):
     """The reason why it is wrong, in words, with the right check digit if it can be known."""
 
 
-def find_wrong(own: Own) -> WrongNumber | None:
-    """Return the first wrong number in the field `own`: a field for ISBN, ISSN or EAN, or a field of an unknown kind
-    that shows such a number.
+def find_wrong(own: Own) -> list[WrongNumber]:
+    """Return the wrong numbers in the field `own`: a field for ISBN, ISSN or EAN, or a field of an unknown kind that
+    shows such a number.
 
-    None if an identifier in the field is right, and for fields of other kinds. Numbers that the record itself calls
+    Empty if an identifier in the field is right, and for fields of other kinds. Numbers that the record itself calls
     wrong (`(falsch)`) do not count, nor does a text without digits (`none`), or with digits that only fill the field
     (`0000000000`).
 
-    >>> find_wrong(Own("97803953634 (pbk.)", "isbn")).message
-    'it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8'
+    >>> [wrong.message for wrong in find_wrong(Own("97803953634 (pbk.)", "isbn"))]
+    ['it has 11 digits, but an ISBN has 10 or 13, and an ISSN has 8']
     """
     if own.is_key or as_text(own) is not None:
-        return None
-    if (number := wrong_number(own)) is not None:
-        explained = explain(number)
-        return WrongNumber(number, str(explained.verdict or explained.reason).removeprefix("invalid: "))
+        return []
+    if numbers := [*wrong_numbers(own)]:
+        return [WrongNumber(number, _what_is_wrong(number)) for number in numbers]
     text, kind = own.text.strip(), kind_of(own.scheme)
     if kind not in (*_TITLES, "serial") or LISTS[kind].search(text) or len(set(_DIGIT.findall(text))) < 2:
-        return None
+        return []
     if any(counts_out(qualifier, kind) for qualifier in BRACKETS.findall(text)):
-        return None
+        return []
     read_as = explain(text).read_as
     # Words are not a URN that lacks its prefix, as for `urnscan explain`.
     is_nearly = NEARLY.match(text.translate(TYPESET).strip())
     message = why_no_isbn_or_issn(text) if is_nearly and not read_as else None
     if message is None and kind in _TITLES:
         message = f"it is not {_TITLES[kind]}" + (f", but {read_as}" if read_as else "")
-    return None if message is None else WrongNumber(text, message)
+    return [] if message is None else [WrongNumber(text, message)]
+
+
+def _what_is_wrong(number: str) -> str:
+    explained = explain(number)
+    return str(explained.verdict or explained.reason).removeprefix("invalid: ")

@@ -16,7 +16,7 @@ from urnscan.records.columns import Columns, Texts
 from urnscan.records.description import shown_title
 from urnscan.records.fields import Own
 from urnscan.records.identifier_columns import as_texts
-from urnscan.records.identifiers import wrong_number
+from urnscan.records.identifiers import wrong_numbers
 from urnscan.records.key_columns import KeyColumns
 from urnscan.records.record import Cut, RecordReader, Run, count_of, description_of
 from urnscan.records.record_columns import bytes_of_each, read_columns
@@ -121,13 +121,13 @@ def _of_own(columns: Columns, settings: ReadSettings) -> tuple[list[Texts], list
     suspects.sort(key=operator.itemgetter(0, 1))
     first: dict[int, str] = {}
     for record, _, name in suspects:
-        if not has_text[record] and record not in first and (digits := wrong_number(name)) is not None:
+        if not has_text[record] and record not in first and (digits := next(wrong_numbers(name), None)) is not None:
             first[record] = digits
-    wrong = [(record, find_wrong(name)) for record, _, name in suspects] if settings.wrong else []
+    wrong = [(record, number) for record, _, name in suspects for number in find_wrong(name)] if settings.wrong else []
     return (
         texts,
         [*first.items()],
-        [WrongRow(record, *number, _title_of(columns, record)) for record, number in wrong if number],
+        [WrongRow(record, *number, _title_of(columns, record)) for record, number in wrong],
     )
 
 
