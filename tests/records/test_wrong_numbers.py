@@ -56,6 +56,7 @@ def test_no_right_number_is_wrong(text, scheme):
         ("978039536341X", "isbn", "978039536341X", "an ISBN with 13 digits begins with 978 or 979, and has no X"),
         ("n766732", "isbn", "n766732", "it is not an ISBN"),
         ("0317-8471", "isbn", "0317-8471", "it is not an ISBN, but urn:issn:0317-8471"),
+        ("0317-8472", "isbn", "0317-8472", "it is not an ISBN, but urn:issn:0317-8472, whose check digit is wrong"),
         ("9780395363416", "issn", "9780395363416", "it is not an ISSN, but urn:isbn:9780395363416"),
         ("123456", "serial", None, None),  # the number of a patent
         ("0012345678905", "ean", None, None),  # of a disc

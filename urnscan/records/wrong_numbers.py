@@ -47,12 +47,14 @@ def find_wrong(own: Own) -> list[WrongNumber]:
         return []
     if any(counts_out(qualifier, kind) for qualifier in BRACKETS.findall(text)):
         return []
-    read_as = explain(text).read_as
+    explained = explain(text)
     # Words are not a URN that lacks its prefix, as for `urnscan explain`.
     is_nearly = NEARLY.match(text.translate(TYPESET).strip())
-    message = why_no_isbn_or_issn(text) if is_nearly and not read_as else None
+    message = why_no_isbn_or_issn(text) if is_nearly and not explained.read_as else None
     if message is None and kind in _TITLES:
-        message = f"it is not {_TITLES[kind]}" + (f", but {read_as}" if read_as else "")
+        message = f"it is not {_TITLES[kind]}"
+        message += f", but {explained.read_as}" if explained.read_as else ""
+        message += ", whose check digit is wrong" if explained.valid is False else ""
     return [] if message is None else [WrongNumber(text, message)]
 
 
