@@ -179,7 +179,7 @@ def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
     """Write the dumps of the kept and of the removed records, if asked for. With `policy.carry`, kept records get fields
-    of removed ones, and `report` gets the counts.
+    of removed ones, and `report` gets their number and the records that could not be read or changed.
     """
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:

@@ -79,7 +79,8 @@ def matches(pattern: str, own: OwnOutputs, *, follow: bool) -> Iterator[str | So
 
 def _candidates(folder: str, parts: list[str], positions: Collection[int]) -> Iterator[_Candidate | SourceError]:
     """Yield (path, is folder, is link) for the entries of a folder (with "/" at its end, or empty) that may match one
-    of the `parts` of a pattern with the indices `positions`, or an error. The caller must match the names.
+    of the parts `parts[i]` of a pattern, for i in `positions`; an error if the folder is there and cannot be listed.
+    The caller must match the names.
     """
     names = {parts[at] for at in positions}
     if not any(map(_MAGIC.search, names)):

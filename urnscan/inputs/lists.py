@@ -29,7 +29,7 @@ class PathList:
 
     @property
     def is_file(self) -> bool:
-        """Whether the list is a regular file, so that it can be read a second time. False if it does not exist."""
+        """Whether the list is a regular file, so that it can be read a second time. False for standard input."""
         try:
             return self.source != "-" and stat.S_ISREG(os.stat(self.source).st_mode)  # noqa: PTH116 (as in walk.py)
         except (OSError, ValueError):

@@ -84,8 +84,8 @@ def as_texts(values: pa.StringArray, scheme: str) -> Texts:
 
 
 def _codes_of_others(values: pa.StringArray, kind: str) -> Codes:
-    """The code of each value of a kind other than ISBN: _URN if it contains a URN, _NOTHING if it has none, _ALONE if
-    Python has to read it. The values must be ASCII.
+    """The code of each value of a kind other than ISBN: _URN if `urn:` is in it, _NOTHING if no URN can be made of it,
+    _ALONE if Python has to find out. The codes of values that are not ASCII have no meaning.
     """
     has_urn = flags_of(pc.match_substring_regex(values, HAS_URN))
     has_nothing = np.full(len(values), kind == OTHER)

@@ -216,8 +216,8 @@ def _of_each(counts: Numbers) -> int:
 
 def _frequent(table: pa.Table, syntax: str, rulebook: Rulebook) -> dict[str, Sequence[Any]]:
     """The columns of the classes in the page (name -> a value for each class): those of `COLUMNS`; `spellings` (pairs
-    of text and count); `link` (address or None); `hint` (correct check digit, or empty). An unknown `syntax` counts as
-    `rfc2141`.
+    of text and count); `link` (address or None); `hint` (the correct check digit in words, or empty). An unknown
+    `syntax` counts as `rfc2141`.
     """
     most = _of_each(table["spelling_count"].to_numpy())
     columns = {name: table[column].to_pylist() for name, column in COLUMNS.items()}
@@ -254,7 +254,9 @@ def _hint(urn: str, problem: str | None, rulebook: Rulebook) -> str:
 
 
 def _rows(tally: Tally) -> list[dict[str, Any]]:
-    """The rows of a tally; the most occurrences first (without these, the most classes)."""
+    """The rows of a tally, by occurrences, then by classes, the most first, then by the keys. A tally may lack one of
+    the two numbers.
+    """
     table = tally.result()
     if table is None:
         return []

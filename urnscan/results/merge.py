@@ -67,7 +67,8 @@ class MergeReport:
     """
     shared: int = 0
     """Number of classes with the same first source in several tables. If that is the same input, it is counted several
-    times in `source_count` and `occurrence_count`. For partial results: the number of inputs with the same name.
+    times in `source_count` and `occurrence_count`. For partial results: the number of inputs with the same name; inputs
+    that are the first source of no class are not seen.
     """
     failures: int = 0
     """Failures of the runs: inputs, or parts of them, that are missing in the tables because they could not be read."""

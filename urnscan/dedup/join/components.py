@@ -80,8 +80,8 @@ class SharedEdges:
     """
 
     def with_pairs(self, pairs: Pair) -> SharedEdges:
-        """Return these edges and two for each of `pairs`, as if both records of a pair shared an identifier of the
-        level CITATION. The added edges have the number -1.
+        """Return these edges and two for each of `pairs`, with a new identifier of the level CITATION that both records
+        of the pair share. The added edges have the number -1.
         """
         count = len(pairs[0])
         return SharedEdges(

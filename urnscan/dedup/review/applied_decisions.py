@@ -138,7 +138,8 @@ class AppliedDecisions:
 
     def are(self, word: str) -> Flags:
         """Return for each record, by its number, whether it has the decision `word` (REMOVE, KEEP, TOGETHER or APART).
-        Decisions about pairs do not count; a record that has changed (`have_changed`) has APART.
+        Decisions about pairs, and those that the constructor refused, do not count; a record that has changed
+        (`have_changed`) has APART.
         """
         marked: Flags = self._code == _CODES[word]
         return marked[self._work]

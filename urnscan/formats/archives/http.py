@@ -186,8 +186,9 @@ def _is_chunked(head: bytes) -> bool:
 
 
 class _Chunked(Reader):
-    """Reader of the data in chunks (RFC 9112, section 7.1). After a damaged chunk, it raises DamageError, and then
-    gives the bytes unchanged.
+    """Reader of the data in chunks (RFC 9112, section 7.1), without trailers. Where a chunk should begin and does not,
+    it raises DamageError, and then gives all bytes from there unchanged. Raises SourceError if the data end inside a
+    chunk.
     """
 
     def __init__(self, reader: Buffer, name: str) -> None:

@@ -52,7 +52,7 @@ def choose(schema: pa.Schema, layer: Layer) -> tuple[dict[int, Tails], list[Sour
 
     Returns (chosen, errors). `chosen` maps the index of a column in `schema` to the dotted paths inside it that are
     read ("": all of it). There is an error if no named column exists, and one for each named column without text and
-    for each column (the first ten) with text in a type that is not read.
+    for each column with text in a type that is not read (the first ten; one more error has the number of the others).
     """
     columns = layer.reading.columns
     errors, missing = [], []

@@ -321,7 +321,9 @@ class _PendingMatches:
             self._literal.append(self._free(replace(matches, rejects=None)))
 
     def add_hidden(self, starts: Integers, ends: Integers) -> None:
-        """Literal matches that begin inside a hidden URN do not count."""
+        """Remember the places of hidden URNs in the text (byte offsets): literal matches that begin inside one of them
+        are dropped. The matches themselves are added to `hidden`.
+        """
         self._hidden_extents = np.hstack([self._hidden_extents, [starts, ends]])
 
     def extents(self) -> tuple[Integers, Integers]:
