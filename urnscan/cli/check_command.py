@@ -25,8 +25,8 @@ _RESULT = {
     "--fail-on": listed(
         "KIND[,KIND...]",
         "what counts as wrong: invalid, a name that breaks the rules of its namespace; reject, a text that begins like a "
-        "URN and is not one, or a URN that ends badly; unregistered, a namespace that is not registered (default: "
-        "invalid)",
+        "URN and is not one, or a URN with a wrong character after it, such as %% (a full stop is not wrong); "
+        "unregistered, a namespace that is not registered (default: invalid)",
         _KINDS,
         default=("invalid",),
     ),
