@@ -638,6 +638,25 @@ class TestPolicy:
         assert clusters(urnscan, "--recover", "percent", dump=dump) == [1, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "clusters"),
+    [
+        ("Book", "Audiobook", 2),
+        ("Buch", "Hörbuch", 2),
+        ("Livre", "Livre audio", 2),
+        ("Libro", "DVD", 2),
+        ("Book", "Map", 1),  # an atlas
+        ("Book", "Score", 1),
+        ("Hörbuch", "Audiobook", 1),
+    ],
+)
+def test_types_of_a_table(urnscan, one, other, clusters):
+    """Guards against the loss of an audiobook whose record has the ISBN of the book."""
+    table = f"id,title,isbn,type\na,Inks,9780306406157,{one}\nb,Inks,9780306406157,{other}\n"
+    urnscan.write("table.csv", table.encode())
+    assert numbers_of(dedup(urnscan, "table.csv", "-o", "clusters.csv"))[2] == clusters
+
+
 class TestInputs:
     """1: done, but some records or inputs could not be read, each told in one line. 2: nothing could be done."""
 

@@ -332,8 +332,8 @@ def aspects_against(one, other, rules=RULES):
         ({"format": "book"}, {"format": "text print"}, []),  # they tell other things
         ({"format": "book"}, {"format": "contribution"}, ["format"]),
         ({"format": "book"}, {"format": "recording video"}, ["format"]),
-        ({"format": "book text"}, {"format": "audio platter stream tape"}, ["format"]),
         ({"format": "book pages"}, {"format": "audio book platter tape stream"}, ["format"]),
+        ({"format": "book"}, {"format": "map"}, []),  # an atlas
     ],
 )
 def test_pairs(one, other, aspects):

@@ -316,9 +316,9 @@ def test_who_has_made_a_work(format_, content, responsibility, publisher):
         (
             "csv",
             b"Titel,Sprache,Type,Format\nInks,de,Book,Hardcover\n",
-            Description("Inks", format="print text book pages", language="de"),
+            Description("Inks", format="print book pages", language="de"),
         ),
-        ("csv", b"Titel,Type\nInks,Buch\n", Description("Inks", format="text book")),
+        ("csv", b"Titel,Type\nInks,Buch\n", Description("Inks", format="book")),
         ("csv", b"Title,Type\nInks,DVD\n", Description("Inks", format="video recording platter")),
         (
             "csv",
@@ -358,7 +358,7 @@ def test_who_has_made_a_work(format_, content, responsibility, publisher):
         (
             "enw",
             b"%0 Electronic Book\n%T Inks\n%B Series\n%D 2026\n%7 2nd\n%V 4\n",
-            Description("Inks", "2026", "2nd", "4", "online text book", host="Series"),
+            Description("Inks", "2026", "2nd", "4", "online book", host="Series"),
         ),
         (
             "ciw",

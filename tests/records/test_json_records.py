@@ -550,5 +550,5 @@ def test_csl_json():
     records = read_records(JsonArrayRecords(own=True, described=True), json.dumps([chapter, book]).encode())
     doi, isbn = ("10.5555/a", "doi"), ("9783999990521", "isbn")
     assert [[own for own in owns(record) if own[1]] for record in records] == [[doi], [doi, isbn]]
-    assert [description_of(record.description).format for record in records] == ["contribution", "text book"]
+    assert [description_of(record.description).format for record in records] == ["contribution", "book"]
     assert {description_of(record.description)[:2] for record in records} == {("Inks", "2026")}
