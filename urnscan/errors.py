@@ -9,7 +9,7 @@ Exception
 │   │   │   └── UnknownFormatError  unknown record format: the user named the input, or it resembles a dump
 │   │   ├── RecordError  a record of a dump is damaged: the command names the first 100
 │   │   └── SourceNote   not a failure: an input was not read in its own form, or is an output of urnscan
-│   │       ├── OwnOutputNote     the input is an output of this run
+│   │       ├── OwnOutputNote     a file in a folder or a list is an output of this run
 │   │       ├── PdfNote           PDFs are not read as PDFs: pypdfium2 is not installed; one line for all PDFs
 │   │       ├── NoWebArchiveNote  the input is not a web archive, and `where` needs one; one line for all inputs
 │   │       └── NoDumpNote        a file in a folder or an archive has no record format; one line for all files

@@ -154,14 +154,15 @@ def outside(data, records):
 
 
 def test_pandas_reads_the_same_from_the_file(tmp_path, monkeypatch):
-    """The file of the command, and `to_pandas`: rows, types, and in the attributes what the run was."""
+    """The file of the command, and `to_pandas`: rows, types, categories, and in the attributes what the run was."""
     monkeypatch.chdir(tmp_path)
     dump = make_dump("csv", 3, 12)
     Path("dump.csv").write_bytes(dump.data)
     assert main(["dedup", "dump.csv", "-o", "clusters.parquet", "--quiet"]) == 0
     frame, found = pd.read_parquet("clusters.parquet"), urnscan.deduplicate("dump.csv").to_pandas()
     pd.testing.assert_frame_equal(frame, found, check_categorical=False)
-    for name in frame.select_dtypes("category"):  # only their order differs
+    # The dictionary of `reason` has all combinations of aspects. Only the order of the categories may differ.
+    for name in frame.select_dtypes("category"):
         assert sorted(frame[name].cat.categories) == sorted(found[name].cat.categories), name
     assert frame.attrs == found.attrs
     assert frame.attrs["urnscan"]["counts"]["records"] == len(frame)

@@ -94,7 +94,7 @@ def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> 
 
 def check_files(*paths: str | None) -> list[str]:
     """Return the given paths of outputs, in order, without None. Opens nothing. Raises FatalError if two are the same
-    file, one is the empty text, or one is standard output (`-`), SourceError for an invalid URL.
+    file, one is empty (""), or one is standard output (`-`), SourceError for an invalid URL.
     """
     from urnscan.tables.output_file import check_outputs
 

@@ -30,7 +30,7 @@ class DedupReport:
     damaged: int = 0
     """Records that could not be read."""
     without: int = 0
-    """Records without a URN and without another key (keys that nearly every record has do not count)."""
+    """Records without a URN and without another key (`description`, `octets` and `local` do not count)."""
     wrong: int = 0
     """Records without a URN or key, but with a record-level ISBN or ISSN whose check digit is wrong."""
     wrong_identifiers: Sequence[tuple[str, str]] = ()
@@ -183,11 +183,11 @@ class DedupReport:
         return [*_first(without), *_first(unknown), *_first(unread), *([untitled] if self.untitled else [])]
 
     def mistakes(self) -> list[str]:
-        """Return messages about records whose only identifiers have a wrong check digit: the first five, and the number
+        """Return messages about records whose identifiers all have a wrong check digit: the first five, and the number
         of the rest; empty if there are none.
         """
         lines = [
-            f"{name}: {identifier} has a wrong check digit, and no other identifier counts, so nothing joins it"
+            f"{name}: {identifier} has a wrong check digit, and no other identifier counts, so none joins the record"
             for name, identifier in self.wrong_identifiers[:_REPORTED]
         ]
         if self.wrong > _REPORTED:

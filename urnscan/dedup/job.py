@@ -115,9 +115,11 @@ def run(
 
 
 def _names(arguments: Iterable[Argument]) -> Iterator[str]:
-    """Yield the names, in messages, of the inputs that the user named; none for an invalid URL, or in a list."""
+    """Yield, for each argument that is a path or a URL, the name that its input has in messages. An invalid URL has
+    none, nor has a list.
+    """
     for argument in arguments:
-        # The reader of the inputs reports an invalid URL.
+        # An invalid URL is reported when the inputs are read.
         with contextlib.suppress(SourceError):
             if isinstance(argument, str):
                 yield parse_url(argument).name if is_remote(argument) else name_of(local_path(argument))
@@ -179,7 +181,7 @@ def _copy_all(
     outputs: Outputs, policy: Policy, clustering: Clustering, again: SecondReading, report: DedupReport
 ) -> None:
     """Write the dumps of the kept and of the removed records, if asked for. With `policy.carry`, kept records get fields
-    of removed ones, and `report` gets their number and the records that could not be read or changed.
+    of removed ones, and `report` gets the number of copied fields, and the records that could not be read or changed.
     """
     for kept, dumps in outputs.copies.items():
         if kept and policy.carry:

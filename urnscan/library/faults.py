@@ -82,7 +82,7 @@ class FaultSearch:
 
     def add_names(self, rows: pa.RecordBatch) -> None:
         """Call `add` with a Fault for each row of the table of occurrences (OCCURRENCES) whose name is invalid or
-        unregistered, if `kinds` has this kind. If `kinds` has no "unregistered", such names are counted, in
+        unregistered, if `kinds` has this kind. If `kinds` has no "unregistered", unregistered names are counted, in
         `other_unregistered`.
         """
         nid = rows.column("nid")

@@ -28,8 +28,8 @@ class WrongNumber(NamedTuple):
 
 
 def find_wrong(own: Own) -> list[WrongNumber]:
-    """Return the wrong numbers in the field `own`: a field for ISBN, ISSN or EAN, or a field of an unknown kind that
-    shows such a number.
+    """Return the different wrong numbers in the field `own`: a field for ISBN, ISSN or EAN, or a field of an unknown
+    kind that shows such a number. One of another length is found only if it is alone in the field.
 
     Empty if an identifier in the field is right, and for fields of other kinds. Numbers that the record itself calls
     wrong (`(falsch)`) do not count, nor does a text without digits (`none`), or with digits that only fill the field
@@ -40,7 +40,7 @@ def find_wrong(own: Own) -> list[WrongNumber]:
     """
     if own.is_key or as_text(own) is not None:
         return []
-    if numbers := [*wrong_numbers(own)]:
+    if numbers := dict.fromkeys(wrong_numbers(own)):
         return [WrongNumber(number, _what_is_wrong(number)) for number in numbers]
     text, kind = own.text.strip(), kind_of(own.scheme)
     if kind not in (*_TITLES, "serial") or LISTS[kind].search(text) or len(set(_DIGIT.findall(text))) < 2:

@@ -127,7 +127,7 @@ class Summary:
     doubts: int = 0
     """Groups of records that identifiers connect, with a record in doubt."""
     wrong: Sequence[tuple[str, str]] = ()
-    """Records whose only identifier has a wrong check digit: name of the record, and the identifier."""
+    """Records whose identifiers all have a wrong check digit: name of the record, and its first identifier."""
     more_wrong: int = 0
     """Number of such records that `wrong` leaves out."""
     title: str = "Duplicate records"

@@ -46,9 +46,9 @@ class Failures:
         """Report a failure or a note about the input with the number `place`, from 0 (or NO_PLACE, for an argument
         without inputs), and the given name.
 
-        Errors about the same input come one after another: an error about another input first calls `finish`. Of a kind
-        only the first 20 in an input are reported; `finish` reports the number of the others. A kind is a type of
-        errors with `most_told` (such as RecordError); all others are one kind. Notes with `together` are all passed on.
+        Errors about the same input come one after another: an error about another input first calls `finish`. A kind is
+        a type of errors with `most_told` (such as RecordError); all others are one kind. Of a kind only the first 20 in
+        an input are reported; `finish` reports the number of the others. Notes with `together` are all passed on.
         With `is_part`, the error is in a part of a huge file, and is not reported if the error before in this file has
         the same text. Raises FatalError for a failure with `strict`.
         """

@@ -111,8 +111,9 @@ def canonical(
 
     At the level `lexical`, `urn:`, the NID and the hex digits of %HH have one case, and the components of rfc8141 and
     rfc2141bis-03 are dropped. (rfc2141 has no components: there `?` and `#` belong to the name.) The level `resolution`
-    keeps the query of rfc2141bis-03, with sorted directives, without a repeated `s` or `c`. The level `namespace` is
-    `lexical`, and then applies the registered rule of the namespace (`urnscan.urn.namespaces.rules()`).
+    keeps the query of rfc2141bis-03, with sorted directives; an `s` or `c` that occurs twice is dropped (both). The
+    level `namespace` is `lexical`, and then applies the registered rule of the namespace
+    (`urnscan.urn.namespaces.rules()`).
 
     `text` is one whole URN; `rules` are custom rules: a file, or the result of `urnscan.namespaces.read_rules`.
     Raises InvalidURN if `text` is not a URN in that syntax; ArgumentError (a ValueError and a TypeError) for an unknown

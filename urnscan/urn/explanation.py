@@ -154,11 +154,12 @@ def explain(
     """The parts of a URN (RFC 2141 §2, RFC 8141 §2, rfc2141bis-03 §2), or the reason and the position why a text is not
     a URN.
 
-    A native identifier (an ISBN, ISSN, ISNI, DOI, UUID, the number of an RFC; with a label, as in `LEI: …`, also an
-    EIDR, ISAN, LEI, OID) is explained as the URN that it represents: `read_as`. The same holds for a link that contains
-    a URN, or that leads to a known resolver and ends in the name (`https://doi.org/10.1000/182`), for a URN in `<...>`,
-    in straight quotation marks or with white space around it, and for an ISBN or ISSN with a remark, as catalogues have
-    it (`978-0-395-36341-6 (pbk.)`). For any other text that is not a URN, the result has `reason` and `position`.
+    A native identifier (an ISBN, ISSN, ISNI, DOI, UUID; with a label, as in `RFC 2648` or `LEI: …`, also the number of
+    an RFC, an EIDR, ISAN, LEI or OID) is explained as the URN that it represents: `read_as`. The same holds for a link
+    that contains a URN, or that leads to a known resolver and ends in the name (`https://doi.org/10.1000/182`), for a
+    URN in `<...>`, in straight quotation marks or with white space around it, and for an ISBN or ISSN with a remark, as
+    catalogues have it (`978-0-395-36341-6 (pbk.)`). For any other text that is not a URN, the result has `reason` and
+    `position`.
 
     `equivalence` is the level of the canonical form. `rules` are custom rules: a file, or the result of
     `urnscan.namespaces.read_rules`. Raises ArgumentError (a ValueError and a TypeError) for an unknown syntax or

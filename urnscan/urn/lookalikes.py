@@ -123,9 +123,9 @@ def lookalikes(nss: str) -> tuple[str, ...]:
     mislead a reader, in this order; empty without problems.
 
     * `mixed-scripts`: one word has letters of scripts that are not used together;
-    * `confusable`: a word has Latin letters, and all its others look like ASCII letters or digits; or a word is a
-      single letter that looks like one, in a name with ASCII letters or digits. A longer word without Latin letters
-      does not count, even if all of them look like ASCII;
+    * `confusable`: a word has Latin letters, and all its other letters look like ASCII letters or digits; or the name
+      has ASCII letters or digits, and each word that is not Latin is a single letter that looks like ASCII. A longer
+      word without Latin letters is not confusable;
     * `invisible-character`: a character that is not displayed, unless it has a use at its place, as in emoji;
     * `not-nfc`: the text is not composed (NFC);
     * `compatibility-character`: a character that NFKC replaces, though NFC does not.
@@ -160,9 +160,9 @@ def problems_of_words(traits: Sequence[int] | Integers) -> int:
     """Return the problems of the words of a text as a union of bits; 0 without problems. A word is a run of letters,
     digits and combining marks.
 
-    MIXED: a word mixes scripts that are not used together. CONFUSABLE: a word has Latin letters, and all its others
-    look like ASCII; or the text has ASCII letters or digits, and each word that is not Latin is a single letter, which
-    looks like ASCII. A longer word without Latin letters is never CONFUSABLE.
+    MIXED: a word mixes scripts that are not used together. CONFUSABLE: a word has Latin letters, and all its other
+    letters look like ASCII; or the text has ASCII letters or digits, and each word that is not Latin is a single
+    letter, which looks like ASCII. A longer word without Latin letters is never CONFUSABLE.
 
     `traits` are the results of `traits_of` for each character of the text, composed (NFC) and without IGNORABLE ones.
     Without `exact`, all letters that are not Latin count as letters that look like ASCII: CONFUSABLE then means that a

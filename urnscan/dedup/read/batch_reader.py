@@ -101,7 +101,7 @@ class BatchReader:
 
 
 def _of_own(columns: Columns, settings: ReadSettings) -> tuple[list[Texts], list[tuple[int, str]], list[WrongRow]]:
-    """The texts of record-level identifiers; index and first wrong number of each record whose only identifiers are
+    """The texts of record-level identifiers; index and first wrong number of each record whose identifiers are all
     wrong; and all wrong numbers, if the settings want them.
     """
     texts, doubtful = [], []

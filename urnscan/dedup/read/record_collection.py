@@ -55,7 +55,7 @@ class RecordCollection:
         self.cut = 0
         """Number of URNs that were left out because they are longer than `max_length`."""
         self.wrong: list[tuple[str, str]] = []
-        """For the first 100 records whose only identifiers have a wrong check digit: name of the record (the dump, and
+        """For the first 100 records whose identifiers all have a wrong check digit: name of the record (the dump, and
         the number of the record in the dump, from 1), and the identifier.
         """
         self.wrong_numbers: list[WrongRow] = []
@@ -116,7 +116,7 @@ class RecordCollection:
         self.id_edges.add(record[flags_of(record_ids.is_valid())], text_array(texts))
 
     def _add_wrong(self, dump: Dump, rows: pa.RecordBatch, row: int, identifier: str) -> None:
-        """Count a record whose only identifiers, the first of them `identifier`, have a wrong check digit."""
+        """Count a record whose identifiers, the first of them `identifier`, all have a wrong check digit."""
         dump.wrong += 1
         if len(self.wrong) < _MOST_WRONG:
             number, record_id = (rows.column(name)[row].as_py() for name in ("record", "record_id"))
