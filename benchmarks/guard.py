@@ -6,7 +6,8 @@ Ratios are compared: the CPU time of urnscan to that of a library on the same fi
 the load of the machine matters little; the median of several rounds counts. The library is `regex` on the text, and before
 it the one that reads the form: gzip, fastwarc, pyarrow, json, tarfile. For records it is pymarc, which only reads them.
 The kernel is the scanner on text in memory; all else are whole runs on one thread, from a file to classes or clusters.
-guard.json has the recorded ratios, the larger ones of two processors, whose ratios differ by up to four times (sparse text).
+guard.json has the recorded ratios, the larger ones of several machines, whose ratios differ by up to four times (sparse text);
+on one machine those of the same code differ by up to 1.8 times from hour to hour (dense kernel).
 `--record` replaces them with those of this machine. Odd values are compared to plain ones by cliffs.py, whose rows
 have limits of their own. Exit status: 0 about as fast as recorded, 1 slower.
 """
