@@ -213,7 +213,13 @@ def test_guard(tmp_path, monkeypatch, capsys):
     doctored = {name: ratio * 100 for name, ratio in recorded["ratios"].items()}
     numbers.write_text(json.dumps(recorded | {"ratios": doctored}))
     assert guard.main(["--numbers", str(numbers)]) == 0
-    assert "more than 1.5 times as much" not in capsys.readouterr().out
+    slower = f"more than {guard.TOLERANCE} times as much"
+    assert slower not in capsys.readouterr().out
+    doctored["MARC dedup"] = recorded["ratios"]["MARC dedup"] / 100
+    numbers.write_text(json.dumps(recorded | {"ratios": doctored}))
+    assert guard.main(["--numbers", str(numbers)]) == 1
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if slower in line]
+    assert line.startswith("MARC dedup: ")
 
 
 @pytest.mark.full
