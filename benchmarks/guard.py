@@ -58,8 +58,6 @@ SIZES = {
 ROUNDS = 9
 TOLERANCE = 2.0
 """Allowed factor between a ratio and the recorded one: above the 1.8 by which ratios of the same code differ."""
-TRIES = 3
-"""How often a kind is measured while it is slower; the least ratio counts, as other work on the machine only adds time."""
 
 Work = Callable[[], int]
 """Does the work once, and returns how much it found."""
@@ -173,9 +171,9 @@ def measure(kind: str, folder: Path) -> dict[str, float]:
 
 
 def least(kind: str, recorded: dict[str, float]) -> dict[str, float]:
-    """Least ratios for one kind of file, which is measured until all are as recorded, at most TRIES times."""
+    """Least ratios for one kind of file, which is measured until all are as recorded, at most `cliffs.TRIES` times."""
     ratios: dict[str, float] = {}
-    for _ in range(TRIES):
+    for _ in range(cliffs.TRIES):
         with tempfile.TemporaryDirectory() as folder:
             for name, ratio in measure(kind, Path(folder)).items():
                 ratios[name] = min(ratio, ratios.get(name, ratio))
