@@ -255,7 +255,8 @@ def _passage(page: str, pattern: str) -> str:
 def roff(text: str) -> str:
     """Escape a text for a man page, so that every character is printed as it is, and each line on its own."""
     escaped = re.sub(r"^(?=[.])", r"\\&", "".join(_ROFF.get(character, character) for character in text))
-    return escaped.replace("\n", "\n.br\n")
+    # A line that begins with a space is on its own without a request, and mandoc warns of one before it.
+    return re.sub(r"\n(?! )", "\n.br\n", escaped)
 
 
 def markdown(text: str, words: Iterable[str] = ()) -> str:
