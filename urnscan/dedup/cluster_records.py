@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from urnscan.compiled.arrow import flag_array
+from urnscan.compiled.arrow import flag_array, numbers
 from urnscan.dedup.clustering import DECISIONS, Clustering, Components
 from urnscan.dedup.compare.unpacked_descriptions import SHOWN
 from urnscan.dedup.join.choose_kept import (
@@ -237,12 +237,16 @@ def _ranking_values(
         is_shared = (np.bincount(cluster) > 1)[cluster]
         for _, span, rows in records.batches():
             progress.on_progress(len(rows))
-            for at in np.flatnonzero(is_shared[span]).tolist():
-                description = description_of(rows.column("description")[at].as_py())
-                number = work[span.start + at]
-                changed[number] = max(changed[number], moment_of(description))
-                levels[number] = min(levels[number], level_of(description))
-                fields[number] = max(fields[number], int(description.fields or 0))
+            shares = is_shared[span]
+            # Many duplicates are copies: their description is unpacked once.
+            packed = rows.column("description").filter(flag_array(shares)).dictionary_encode()
+            descriptions = map(description_of, packed.dictionary.to_pylist())
+            values = [(moment_of(each), level_of(each), int(each.fields or 0)) for each in descriptions]
+            number = work[span][shares]
+            moment, level, count = np.array(values, np.int64).reshape(-1, 3)[numbers(packed.indices)].T
+            np.maximum.at(changed, number, moment)
+            np.minimum.at(levels, number, level)
+            np.maximum.at(fields, number, count)
     return RankingValues(
         byte_count=lengths,
         identifiers=counts,
