@@ -121,7 +121,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
             for result in each.results
             if result.contender.tool != "urnscan" or result.name in (JOB, ONE)
         }
-        for name, title, unit, value_of, told in values:
+        for name, title, unit, value_of, shown in values:
             lines = []
             for contender, last in drawn.items():
                 points = [
@@ -134,7 +134,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
                     dashed, thick = "|" in contender or "-j 1" in contender, contender == JOB
                     lines.append(Line(contender, last.contender.tool, points, dashed, thick))
             path = folder / f"{name}-{kind}.svg"
-            draw(path, f"{title} on {kind} text, {density:,} URNs per MiB", unit, told, lines)
+            draw(path, f"{title} on {kind} text, {density:,} URNs per MiB", unit, shown, lines)
             found.append(path)
     return found
 
@@ -170,8 +170,8 @@ def main() -> None:
     measured: list[Measured] = []
     for corpus in corpora(arguments):
 
-        def say(told: str, on: Corpus = corpus) -> None:
-            print(f"{on.kind} {describe(on.byte_count)}: {told}", file=sys.stderr)
+        def say(line: str, on: Corpus = corpus) -> None:
+            print(f"{on.kind} {describe(on.byte_count)}: {line}", file=sys.stderr)
 
         before = next((each for each in reversed(measured) if each.corpus.kind == corpus.kind), None)
         measured.append(run(corpus, arguments, before, say))

@@ -1,6 +1,6 @@
 """Charts: a value against the size of the input, with a line for each contender, labelled at its end.
 
-Colours are those of Okabe and Ito, which colour-blind readers can tell apart. A pipe has the colour of its tool, dashed.
+Colours are those of Okabe and Ito, which colour-blind readers can distinguish. A pipe has the colour of its tool, dashed.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Line(NamedTuple):
     thick: bool = False
 
 
-def draw(path: Path, title: str, unit: str, told: Callable[[float], str], lines: Sequence[Line]) -> None:
+def draw(path: Path, title: str, unit: str, shown: Callable[[float], str], lines: Sequence[Line]) -> None:
     """Draw the lines into an SVG file. The axis of sizes is logarithmic; that of values only if they differ much.
 
-    `told` formats the values at the axis.
+    `shown` formats the values at the axis.
     """
     values = [value for line in lines for _, value in line.points]
     logarithmic = max(values) > 4 * min(values)
@@ -77,7 +77,7 @@ def draw(path: Path, title: str, unit: str, told: Callable[[float], str], lines:
         if logarithmic:
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 200 * min(values) else (1,)))
             axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: told(value)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: shown(value)))
         axes.grid(color=_FAINT, linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(_GREY)
@@ -86,12 +86,12 @@ def draw(path: Path, title: str, unit: str, told: Callable[[float], str], lines:
         figure.text(0.015, 0.955, title, fontsize=13, fontweight="bold")
         figure.text(0.015, 0.912, f"{unit}; {'both axes' if logarithmic else 'sizes'} logarithmic", color=_GREY)
         for size in sizes:
-            _label(axes, [line for line in lines if max(line.points)[0] == size], beside=size == sizes[-1])
+            _label(axes, [line for line in lines if max(line.points)[0] == size], next_to=size == sizes[-1])
         figure.savefig(path, format="svg", metadata={"Date": None, "Title": title})
 
 
-def _label(axes: Axes, lines: Sequence[Line], *, beside: bool) -> None:
-    """Label lines that end at the same size: `beside` the axes, or else right of their ends."""
+def _label(axes: Axes, lines: Sequence[Line], *, next_to: bool) -> None:
+    """Label lines that end at the same size: `next_to` the axes, or else right of their ends."""
     ends = [max(line.points) for line in lines]
     places = [axes.transLimits.transform(axes.transScale.transform(end)) for end in ends]
     heights = _apart([float(height) for _, height in places], 0.043)
@@ -100,7 +100,7 @@ def _label(axes: Axes, lines: Sequence[Line], *, beside: bool) -> None:
         label = axes.annotate(
             line.name,
             xy=end,
-            xytext=(1.05 if beside else across + 0.03, height),
+            xytext=(1.05 if next_to else across + 0.03, height),
             textcoords="axes fraction",
             va="center",
             fontsize=9.5,

@@ -1,4 +1,4 @@
-"""Run one pipe of commands and print its time and memory. A small process, started anew for each run.
+"""Run one pipe of commands and print its time and memory. A small process, started again for each run.
 
     python -IS child.py '{"stages": [["rg", ...], ["sort"]], "out": FILE, "err": FILE}'
 

@@ -43,7 +43,7 @@ and as few plain ones only some milliseconds.
 """
 _NOISE = 1.5
 """Allowed factor above a limit in the guard, whose runs take some hundredths of a second."""
-_LEAST_SECONDS = 0.001
+_MIN_SECONDS = 0.001
 """What plain values take at least. On a busy machine a run on one value may take longer than one on all of them."""
 
 RULES = r"""
@@ -207,7 +207,7 @@ ROWS = (
     Row("ISBN: wrong digit", TEXT, "urn:isbn:{isbn13}", ("urn:isbn:{wrong}",)),
     Row("ISBN: hyphens", TEXT, "urn:isbn:{isbn13}", ("urn:isbn:{isbn13h}", "URN:ISBN:{isbn10h}")),
     Row("ISBN: template", TEXT, "urn:isbn:{isbn13}", ("urn:isbn:xxx{i}", "urn:isbn:$isbn({i})")),
-    Row("ISBN: text behind it", TEXT, "urn:isbn:{isbn13}abcd", ("urn:isbn:{isbn13}.pdf", "urn:isbn:{isbn13});*")),
+    Row("ISBN: text after it", TEXT, "urn:isbn:{isbn13}abcd", ("urn:isbn:{isbn13}.pdf", "urn:isbn:{isbn13});*")),
     Row("ISBN: not at all", TEXT, "urn:isbn:{isbn13}", ("urn:isbn:ISBN-{i}", "urn:isbn:978/{i}")),
     Row("UUID: spellings", TEXT, "urn:uuid:{uuid}", ("urn:uuid:{HEX}", "URN:UUID:{uuid}", "urn:uuid:{hex}-1")),
     Row("NBN: spellings", TEXT, "urn:nbn:de:101:1-{i}", ("URN:NBN:DE:101:1-{i}", "urn:nbn:fi:schema:{i}")),
@@ -298,7 +298,7 @@ ROWS = (
     ),
     # What a URN cannot hold is encoded by Python.
     Row("MARC: DOI, odd", MARC, _OF_DOI, (_OF_DOI.replace("/a", "/(a)<b>"), _OF_DOI.replace("10.", "10.12.")), limit=3),
-    Row("MARC: 024 that tells", MARC, _OF_DOI, (_OF_DOI.replace("0247 ", "0248 "), _OF_DOI.replace("0247 ", "024  "))),
+    Row("MARC: 024 that counts", MARC, _OF_DOI, (_OF_DOI.replace("0247 ", "0248 "), _OF_DOI.replace("0247 ", "024  "))),
     Row("MARC: OCLC prefixes", MARC, _OF_OCLC, (_OF_OCLC.replace("{i}", "ocn{i}"), _OF_OCLC.replace(")", ") 00"))),
     Row("MARC: other systems", MARC, _OF_OCLC, (_OF_OCLC.replace("OCoLC", "DE-é"), _OF_OCLC.replace("(OCoLC)", "BV"))),
     Row("MARC: LCCN", MARC, _OF_OCLC, (_OF_OCLC.replace("035  $a(OCoLC){i}", "010  $a   {i}"),)),
@@ -432,7 +432,7 @@ class Measured(NamedTuple):
     @property
     def ratio(self) -> float:
         """Seconds of odd values, in those of plain ones."""
-        return self.odd.seconds / max(self.plain.seconds, _LEAST_SECONDS)
+        return self.odd.seconds / max(self.plain.seconds, _MIN_SECONDS)
 
 
 def measure(row: Row, count: int, runs: int, run: Callable[[Sequence[str]], Taken], more: int = 1) -> Measured:

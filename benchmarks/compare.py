@@ -4,7 +4,7 @@
     python benchmarks/compare.py record NEW --command new/bin/urnscan [the same options]
     python benchmarks/compare.py diff OLD NEW [--allow FILE]
 
-Make both recordings with the same copy of this script: the inputs come from the tree in which it lies.
+Make both recordings with the same copy of this script: the inputs come from the tree in which it is.
 
 * `samples`: data/samples, and names in many spellings; with every syntax, level, trim and view.
 * `damaged`: samples and made-up inputs in every form (inputs.py): whole, cut off, with flipped bits, with wrong checksums,
@@ -238,7 +238,7 @@ def perform(run: Run, command: str, work: Path, folder: Path) -> str:
     """Run the commands, keep what they write, and give their exit statuses."""
     out = work / "out" / run.name
     (out / "kept").mkdir(parents=True)
-    told, statuses = {"stdout": b"", "stderr": b""}, []
+    output, statuses = {"stdout": b"", "stderr": b""}, []
     how = {"cwd": work, "env": os.environ | {"LC_ALL": "C.UTF-8", "TZ": "UTC", "COLUMNS": "100"}, "timeout": PATIENCE}
     piped = run.stdin.read_bytes() if run.stdin else b""
     for line in run.commands:
@@ -249,17 +249,17 @@ def perform(run: Run, command: str, work: Path, folder: Path) -> str:
             statuses.append("timeout")
             continue
         statuses.append(str(done.returncode))
-        told["stdout"] += normalised(done.stdout, work)
-        told["stderr"] += normalised(done.stderr, work)
-    told |= {"status": " ".join(statuses).encode(), "command": "\n".join(run.commands).encode()}
-    told |= {str(path.relative_to(out)): as_text(path, work) for path in out.rglob("*") if path.is_file()}
-    for name, text in told.items():
+        output["stdout"] += normalised(done.stdout, work)
+        output["stderr"] += normalised(done.stderr, work)
+    output |= {"status": " ".join(statuses).encode(), "command": "\n".join(run.commands).encode()}
+    output |= {str(path.relative_to(out)): as_text(path, work) for path in out.rglob("*") if path.is_file()}
+    for name, text in output.items():
         is_long = len(text) > 1 << 16
         kept = folder / run.name / f"{name}.txt{'.gz' * is_long}"
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(gzip.compress(text, 6, mtime=0) if is_long else text)
     shutil.rmtree(out)
-    return " ".join(statuses) + " and a traceback" * (b"Traceback (most" in told["stderr"])
+    return " ".join(statuses) + " and a traceback" * (b"Traceback (most" in output["stderr"])
 
 
 def record(arguments: argparse.Namespace) -> int:

@@ -2,7 +2,7 @@
 
     python benchmarks/cores.py FOLDER [--only dense,sparse] [--size SIZE] [--runs N] [--save NAME]
 
-`taskset` pins urnscan to one core with `-j 1`, and to two with `-j 2`; `--timings` tells what each stage took. Linux only.
+`taskset` pins urnscan to one core with `-j 1`, and to two with `-j 2`; `--timings` shows what each stage took. Linux only.
 There are two estimates for each text, and neither is a measurement:
 * at best: only `start`, `file` and `rest`, which one thread does, stay as they are, and all else is divided by the cores;
 * as from one to two: the part that a second core did not divide stays as it is, and the other part is divided by the cores.
@@ -35,9 +35,9 @@ STAGES_HEAD = ["text", "stage", "one core, CPU s", "two cores, CPU s", "two core
 ESTIMATE_HEAD = ["text", "estimate", "one core", "two cores", *(f"{cores} cores" for cores in AT)]
 
 
-def stages(told: bytes) -> dict[str, list[float | None]]:
+def stages(timings: bytes) -> dict[str, list[float | None]]:
     """CPU seconds and seconds of each stage, from what urnscan printed; one thread does those without seconds."""
-    return {name.decode(): [float(cpu), float(wall) if wall else None] for name, cpu, wall in _STAGE.findall(told)}
+    return {name.decode(): [float(cpu), float(wall) if wall else None] for name, cpu, wall in _STAGE.findall(timings)}
 
 
 def stage_rows(text: Mapping[str, Any]) -> list[list[str]]:
@@ -71,11 +71,11 @@ def estimate_rows(text: Mapping[str, Any]) -> list[list[str]]:
 
 def run(path: Path, cores: int, runs: int) -> dict[str, Any]:
     """Measure on so many cores; gives the seconds and the stages of the median run."""
-    told: list[dict[str, list[float | None]]] = []
+    found: list[dict[str, list[float | None]]] = []
 
     def count(out: IO[bytes], err: IO[bytes]) -> Counts:
         text = err.read()
-        told.append(stages(text))
+        found.append(stages(text))
         err.seek(0)
         return summary("occurrence", "class")(out, err)
 
@@ -98,7 +98,7 @@ def run(path: Path, cores: int, runs: int) -> dict[str, Any]:
     if result.failure:
         raise SystemExit(f"{path}: {result.failure}")
     middle = statistics.median_low(result.seconds)
-    return {"seconds": middle, "stages": told[result.seconds.index(middle)], "classes": result.found.classes}
+    return {"seconds": middle, "stages": found[result.seconds.index(middle)], "classes": result.found.classes}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Measure `urnscan dedup` on MARC 21 and MARCXML dumps, beside a script with pymarc and pandas, and beside parsers alone.
+"""Measure `urnscan dedup` on MARC 21 and MARCXML dumps, next to a script with pymarc and pandas, and to parsers alone.
 
     python benchmarks/dedup.py FOLDER [--records N] [--many N] [--runs N] [--save NAME]
 
@@ -9,9 +9,9 @@ What is fair and what is not:
 * Both find the same number of duplicates, and write the dump without them. In the generated dump all records of a work
   have its ISBN in 020 and its URN:NBN in 856, in different spellings. So one key is enough for `drop_duplicates`; it
   would miss records that are joined by different identifiers.
-* pymarc parses whole records. urnscan reads only the fields that it needs, in a thread beside that which finds the records.
+* pymarc parses whole records. urnscan reads only the fields that it needs, in another thread than the one that finds the records.
 * yaz-marcdump prints the records as lines, and lxml builds the elements of each record and drops them: neither looks for
-  anything, nor writes a dump. Both use one core, so urnscan stands beside them with `-j 1`, by CPU time.
+  anything, nor writes a dump. Both use one core, so urnscan is compared with them with `-j 1`, by CPU time.
 * Only urnscan runs on the larger dump: it shows how its time and memory grow. The script's would grow as well. Memory is
   that of all its processes together, read ten times a second; of the smaller dumps that of the largest process.
 """
@@ -153,7 +153,7 @@ def run(kind: str, dump: Path, records: int, runs: int) -> Measured:
         found = contenders(kind, dump, Path(work))
         for some in [[each] for each in found] if kind == "many marc" else [found]:
             with Peak(memory) as peak:
-                results += measure(some, runs, lambda told: print(f"{kind}, {told}", file=sys.stderr))
+                results += measure(some, runs, lambda line: print(f"{kind}, {line}", file=sys.stderr))
             if kind == "many marc":
                 results[-1].peak = peak.largest or results[-1].peak
     return Measured(corpus, results, about=f"{records:,} records")

@@ -1,4 +1,4 @@
-"""Measure how fast each form is read: the same text compressed, packed and in a table, beside the fastest tools.
+"""Measure how fast each form is read: the same text compressed, packed and in a table, next to the fastest tools.
 
     python benchmarks/forms.py FOLDER [--only FORM,...] [--scale FACTOR] [--runs N] [--save NAME]
 
@@ -7,14 +7,14 @@ cores, and making them takes six more and 5 GB. Timed as in bench.py: whole proc
 page cache; the median counts.
 
 Of web archives there are five: one record for each page, in gzip, in Zstandard, and in four files (`warcs`); requests and
-metadata beside the answers (`all`); text alone (`wet`). Of tar and zip there are some with few large members, and with
+metadata next to the answers (`all`); text alone (`wet`). Of tar and zip there are some with few large members, and with
 25,000 of 8 KB (`small`).
 
 What is fair and what is not:
 * urnscan does its whole job: canonical forms, classes, Parquet. The others print matches (ripgrep, ugrep), count them
   (fastwarc with `regex`, DuckDB), or only decompress (igzip; isal from Python, which is what urnscan uses).
 * `zcat | rg` runs on two cores; `rg -z` starts the same two processes, so it is not measured. urnscan reads several files
-  at once, each by one thread. So there are rows with `-j 1`, and CPU time stands next to the time.
+  at once, each by one thread. So there are rows with `-j 1`, and CPU time is next to the time.
 * bzip2 and xz are slow to decompress, so they get less text.
 """
 
@@ -146,7 +146,7 @@ class Form(NamedTuple):
     made: str = ""
     """Command that compresses the text, or packs the 100 files of a folder."""
     script: tuple[str, ...] = ()
-    """Program that writes the text in this form, with its arguments behind the paths of both."""
+    """Program that writes the text in this form, with its arguments after the paths of both."""
 
 
 _PACKED = "cd $(mktemp -d) && split -n l/100 -d -a 3 {text} part- && %s; rm -r $PWD"
@@ -239,7 +239,7 @@ def run(suffix: str, path: Path, byte_count: int, runs: int) -> Measured:
     corpus = replace(warm(path), kind=suffix, byte_count=byte_count)
     with tempfile.TemporaryDirectory(dir=path.parent) as work:
         results = measure(
-            contenders(suffix, path, Path(work)), runs, lambda told: print(f"{suffix}, {told}", file=sys.stderr)
+            contenders(suffix, path, Path(work)), runs, lambda line: print(f"{suffix}, {line}", file=sys.stderr)
         )
     return Measured(corpus, results, about=FORMS[suffix].title)
 

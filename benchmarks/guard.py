@@ -186,7 +186,9 @@ def main(words: list[str] | None = None) -> int:
     """Measure, then record or compare; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help="write the ratios instead of comparing them")
-    parser.add_argument("--numbers", type=Path, default=NUMBERS, metavar="FILE", help="default: guard.json beside this")
+    parser.add_argument(
+        "--numbers", type=Path, default=NUMBERS, metavar="FILE", help="default: guard.json next to this"
+    )
     arguments = parser.parse_args(words)
     if not (arguments.record or arguments.numbers.exists()):
         parser.error(f"{arguments.numbers}: not there; --record writes it")
@@ -201,8 +203,8 @@ def main(words: list[str] | None = None) -> int:
         was = recorded["ratios"][name]
         slower = ratio > TOLERANCE * was
         worse += slower
-        told = f", more than {TOLERANCE} times as much" if slower else ""
-        print(f"{name}: {ratio:.3g} of the library, {was:.3g} in {recorded['release']}{told}")
+        note = f", more than {TOLERANCE} times as much" if slower else ""
+        print(f"{name}: {ratio:.3g} of the library, {was:.3g} in {recorded['release']}{note}")
     for slower in () if arguments.record else cliffs.slower_rows():
         worse += 1
         print(f"{slower.row.name}: odd values take {slower.ratio:.3g} of plain ones, limit {slower.row.limit:g}")

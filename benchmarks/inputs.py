@@ -1,6 +1,6 @@
 """The inputs of compare.py: samples, made-up inputs in every form that is read, damaged ones, corpora; always the same bytes.
 
-A made-up input is a list of parts (members, streams, frames, records), so that garbage can stand between two of them.
+A made-up input is a list of parts (members, streams, frames, records), so that garbage can be between two of them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TEXTS = (
 )
 _HEADS = {"kernel": 8, "read": 3, "records": 4}  # bytes that begin a find of fuzzing and say how it is read
 _ISBNS = ["9780395363416", "978-0-395-36341-6", "0-395-36341-1", "9783161484100", "9780451450524", "0451450523"]
-_DUMPS = {  # head, record, tail; @n, @isbn and @urn stand for the values of a record
+_DUMPS = {  # head, record, tail; @n, @isbn and @urn are replaced by the values of a record
     "made.ris": ("", "TY  - BOOK\nID  - @n\nTI  - Title\nSN  - @isbn\nUR  - https://r.example/@urn\nER  - \n\n", ""),
     "made.pica": ("", "003@ \x1f0@n\x1e004A \x1f0@isbn\x1e004U \x1f0@urn\x1e\n", ""),
     "made.plain": ("", "003@ $0@n\n004A $0@isbn\n004U $0@urn\n\n", ""),
@@ -200,7 +200,7 @@ def damaged(name: str, parts: list[bytes]) -> Iterator[tuple[str, list[bytes]]]:
     yield "whole", [whole]
     yield "cut", [whole[:at] for at in (size // 4, size // 2, size * 9 // 10, size - 9, size - 1)]
     yield "flipped", [_flipped(whole, *some) for some in ([0], [3], *([at] for at in places), [size - 3], places)]
-    yield "behind", [whole + junk, whole + bytes(700), whole + b"urn:example:behind\n"]
+    yield "after", [whole + junk, whole + bytes(700), whole + b"urn:example:after\n"]
     yield "front", [junk + whole, bytes(512) + whole, b"\n" + whole]
     if len(parts) > 1:
         yield "between", [junk.join(parts), bytes(100).join(parts)]
@@ -218,14 +218,14 @@ def _flipped(byte_count: bytes, *places: int) -> bytes:
 
 
 def _checksum(name: str, part: bytes) -> int | None:
-    """Where in a part of such a file a checksum stands; None if its form has none at a known place."""
+    """Where in a part of such a file a checksum is; None if its form has none at a known place."""
     in_xz = -(13 + (int.from_bytes(part[-8:-4], "little") + 1) * 4)  # before the index, whose size the footer has
     places = {".gz": -8, ".bz2": 10, ".xz": in_xz, ".zst": -1, ".lz4": -1, ".zip": 14, ".epub": 14, ".tar": 148}
     return places.get(Path(name).suffix)
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file, and the folders in which it lies."""
+    """Write a file, and the folders in which it is."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
 

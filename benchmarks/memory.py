@@ -57,8 +57,8 @@ class Measured(NamedTuple):
 
     def json(self, corpus: str) -> dict[str, Any]:
         """The run as plain data."""
-        told = {**record(self.result), "temporary_bytes": self.temporary}
-        return {"corpus": corpus, "byte_count": self.byte_count, "files": 1, "source": self.source, "results": [told]}
+        result = {**record(self.result), "temporary_bytes": self.temporary}
+        return {"corpus": corpus, "byte_count": self.byte_count, "files": 1, "source": self.source, "results": [result]}
 
 
 def run(folder: Path, byte_count: int, classes: int, source: str, options: Sequence[str], runs: int) -> Measured:
@@ -78,7 +78,7 @@ def run(folder: Path, byte_count: int, classes: int, source: str, options: Seque
         contender = Contender(JOB, stages, summary("occurrence", "class"), ours=len(stages) - 1)
         # urnscan writes a file `output` in a temporary folder, and renames it at the end.
         with Peak(lambda: temporary(out, ("urns.parquet", "output"))) as disk:
-            result = measure([contender], runs, lambda told: print(f"{describe(byte_count)}, {told}", file=sys.stderr))[
+            result = measure([contender], runs, lambda line: print(f"{describe(byte_count)}, {line}", file=sys.stderr))[
                 0
             ]
         occurrences, drawn = map(int, counts.read_text().split())

@@ -1,9 +1,9 @@
-"""Measure a scan on Spark beside one machine, and beside 16 tasks with `urnscan merge`: CPU seconds by kind of process.
+"""Measure a scan on Spark next to one machine, and to 16 tasks with `urnscan merge`: CPU seconds by kind of process.
 
     python benchmarks/on_spark.py FOLDER [--only dense,sparse,warc,many] [--size SIZE] [--master URL] [--runs N] [--save NAME]
 
 Each is measured on a text of 100 URNs first. That is its start; what a text takes above that is its marginal cost, and the
-ratio is that of marginal costs. The start of Spark stands beside an empty job of the same shape: two stages of `mapInArrow` with a
+ratio is that of marginal costs. The start of Spark is compared with an empty job of the same shape: two stages of `mapInArrow` with a
 shuffle between them, with pyarrow in its workers. 100 URNs are one task, of one Python worker: the start of the others is in the marginal cost.
 
 What is fair and what is not:

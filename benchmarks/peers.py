@@ -36,7 +36,7 @@ _IN_PYTHON = {
 }
 
 TOOLS = ["variants", "cat", *PRINTERS, *_IN_PYTHON]
-"""Contenders beside the whole job: urnscan with other options (`variants`), and other tools."""
+"""Contenders in addition to the whole job: urnscan with other options (`variants`), and other tools."""
 
 URNSCAN = shutil.which("urnscan", path=str(Path(sys.executable).parent)) or "urnscan"
 _COUNTED = summary("occurrence", "class")
@@ -56,8 +56,8 @@ def versions() -> dict[str, str]:
     found = {"urnscan": importlib.metadata.version("urnscan")}
     for tool in TOOLS:
         if tool in PRINTERS and shutil.which(tool):
-            told = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout
-            found[tool] = told.splitlines()[0].removeprefix(f"{tool} ")
+            output = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True).stdout
+            found[tool] = output.splitlines()[0].removeprefix(f"{tool} ")
         elif tool in _IN_PYTHON and importlib.util.find_spec(tool):
             found[tool] = importlib.metadata.version(_IN_PYTHON[tool][0])
     return found

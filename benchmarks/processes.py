@@ -1,4 +1,4 @@
-"""Run a command, and print the CPU seconds of all its processes by their kind. A process of its own, started anew for each run.
+"""Run a command, and print the CPU seconds of all its processes by their kind. A process of its own, started again for each run.
 
     python -IS processes.py OUT ERR COMMAND...
 
@@ -39,7 +39,7 @@ def _kind(process: Path) -> str:
 
 
 def children() -> dict[Path, list[str]]:
-    """Folder in `/proc` of each process below this one, and what stands in its `stat` behind the name."""
+    """Folder in `/proc` of each process below this one, and the text of its `stat` after the name."""
     stats = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -101,7 +101,7 @@ def run(out: str, err: str, command: list[str]) -> dict[str, object]:
         threading.Thread(target=look, daemon=True).start()
         status = process.wait()
     seconds = time.perf_counter() - began
-    while True:  # what it left behind
+    while True:  # what it left
         try:
             os.wait()
         except ChildProcessError:

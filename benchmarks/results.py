@@ -36,7 +36,7 @@ def parser(doc: str | None, runs: int) -> argparse.ArgumentParser:
 
 
 def place(arguments: argparse.Namespace, name: str) -> Path:
-    """Folder for the result: of that name beside the texts, or with `--save` among those that are kept."""
+    """Folder for the result: of that name next to the texts, or with `--save` in runs/."""
     return RUNS / arguments.save if arguments.save else arguments.folder / name
 
 
@@ -94,11 +94,11 @@ def spread(result: Result) -> list[str]:
     return [seconds(result.median), f"{seconds(min(result.seconds))}..{seconds(max(result.seconds))}"]
 
 
-def count(found: int | None, expected: int | None, *, told: bool = True) -> str:
+def count(found: int | None, expected: int | None, *, marks: bool = True) -> str:
     """Write a count, marked if it is not the expected one."""
     if found is None:
         return NO_NUMBER
-    return f"{found:,}" if found == expected or not told else f"≠ {found:,}"
+    return f"{found:,}" if found == expected or not marks else f"≠ {found:,}"
 
 
 def ratios(first: Result, other: Result) -> list[str]:
@@ -134,8 +134,8 @@ class Measured(NamedTuple):
         corpus = self.corpus
         if corpus.path.is_dir():
             return f"{corpus.kind}, {corpus.path.name}: {corpus.files:,} files, {corpus.byte_count:,} bytes"
-        told = f"{corpus.kind}, {describe(corpus.byte_count)}: {corpus.byte_count:,} bytes"
-        return f"{told}; {self.about}" if self.about else told
+        text = f"{corpus.kind}, {describe(corpus.byte_count)}: {corpus.byte_count:,} bytes"
+        return f"{text}; {self.about}" if self.about else text
 
     def rows(self) -> list[str]:
         """Section of the result, as lines."""
@@ -145,7 +145,7 @@ class Measured(NamedTuple):
         rows = []
         for result in self.results:
             # `uniq` counts spellings, which are more than classes
-            classes = count(result.found.classes, expected, told="uniq" not in result.name)
+            classes = count(result.found.classes, expected, marks="uniq" not in result.name)
             rows.append(
                 failed(result, 8)
                 or [

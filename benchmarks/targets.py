@@ -83,9 +83,9 @@ VALUES: dict[str, Callable[[dict[str, Any]], float]] = {
     "temporary disk": lambda result: result["temporary_bytes"],
 }
 UNITS = {"time": "s", "CPU": "s", "memory": "MB"}
-_BESIDE = {"time": "CPU", "CPU": "time"}
+_OTHER = {"time": "CPU", "CPU": "time"}
 
-HEAD = ["target", "should be", "is", "beside it", ""]
+HEAD = ["target", "should be", "is", "the other", ""]
 
 
 def rows(runs: Iterable[Sequence[dict[str, Any]]]) -> list[list[str]]:
@@ -104,15 +104,15 @@ def _row(target: Target, run: Sequence[dict[str, Any]]) -> list[str] | None:
     if not texts or (value := _value(target, target.by, texts)) is None:
         return None
     reached = value <= target.most if target.most else value >= (target.least or 0)
-    verdict = "reached" if reached else "**not reached**"
+    result = "reached" if reached else "**not reached**"
     if (byte_count := texts[-1]["byte_count"]) < target.byte_count:
-        verdict += f", but at {byte_count / 1e6:,.0f} MB instead of {target.byte_count / 1e6:,.0f} MB"
-    other = _BESIDE.get(target.by)
-    beside = _value(target, other, texts) if other else None
-    return [target.text, target.limit, _told(value), f"{other} {_told(beside)}" if beside else "-", verdict]
+        result += f", but at {byte_count / 1e6:,.0f} MB instead of {target.byte_count / 1e6:,.0f} MB"
+    other = _OTHER.get(target.by)
+    other_value = _value(target, other, texts) if other else None
+    return [target.text, target.limit, _shown(value), f"{other} {_shown(other_value)}" if other_value else "-", result]
 
 
-def _told(value: float) -> str:
+def _shown(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 

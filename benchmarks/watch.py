@@ -43,8 +43,8 @@ def memory() -> int:
         try:
             command = (process / "cmdline").read_text(errors="replace")
             if "urnscan" in command and "child.py" not in command:
-                told = (process / "smaps_rollup").read_text()
-                total += sum(int(byte_count) for byte_count in re.findall(r"^Pss: +(\d+) kB", told, re.MULTILINE))
+                text = (process / "smaps_rollup").read_text()
+                total += sum(int(byte_count) for byte_count in re.findall(r"^Pss: +(\d+) kB", text, re.MULTILINE))
         except OSError:  # it has ended
             continue
     return total * 1024

@@ -14,7 +14,7 @@ author = "The urnscan authors"
 project_copyright = author
 version = release = __version__
 language = "en"
-smartquotes = False  # quotes are as they were written: much of what stands in them is to be typed
+smartquotes = False  # quotes are as they were written: much of the text in them is to be typed
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
@@ -71,7 +71,7 @@ _MADE = ("urnscan.Options", "urnscan.Policy")  # the records that people make; a
 def _signature(
     _app: Sphinx, what: str, name: str, thing: object, _options: object, signature: str | None, returned: str | None
 ) -> tuple[str, str | None] | None:
-    """The signature of a record is its fields once more, but for those that people make."""
+    """The signature of a record is its fields once more, except for those that people make."""
     if what != "class" or signature is None:
         return None
     if (dataclasses.is_dataclass(thing) or hasattr(thing, "_fields")) and name not in _MADE:

@@ -64,18 +64,20 @@ def page() -> str:
 
 def _row(rule: Rule, examples: dict[str, Any]) -> str:
     equal = "-" if rule.rule == "base" else rule.rule
-    told = {
+    results = {
         (False, False): "null",
         (True, False): "true or false",
         (True, True): "true, false or null",
         (False, True): "false or null",
     }
-    verdict = told[rule.grammar is not None, rule.unsure is not None]
+    valid = results[rule.grammar is not None, rule.unsure is not None]
     if rule.unsure in (".+", "(?<lower>.+)", "(?<upper>.+)"):
-        verdict = "true or null" if rule.grammar else "null"
+        valid = "true or null" if rule.grammar else "null"
     check = CHECKS[rule.check].title if rule.check else "-"
     name = next(name for kind in ("valid", "unsure") for name, _ in examples.get(kind, ()))
-    return f"| [{rule.nid}](#{rule.nid}) | {_cell(rule.title)} | `{_cell(name)}` | {_cell(equal)} | {verdict} | {check} |\n"
+    return (
+        f"| [{rule.nid}](#{rule.nid}) | {_cell(rule.title)} | `{_cell(name)}` | {_cell(equal)} | {valid} | {check} |\n"
+    )
 
 
 def _section(entry: Namespace, rule: Rule, examples: dict[str, Any]) -> Iterator[str]:

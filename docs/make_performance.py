@@ -61,8 +61,8 @@ def _results() -> dict[str, dict[str, Any]]:
 def _largest() -> Iterator[tuple[str, dict[str, Any]]]:
     """For each kind of text: the newest run that has it, and its results on the largest text."""
     for kind in ("dense", "medium", "sparse", "many", "texts"):
-        for run, told in _results().items():
-            if found := [each for each in told["measured"] if each.get("corpus") == kind]:
+        for run, results in _results().items():
+            if found := [each for each in results["measured"] if each.get("corpus") == kind]:
                 yield run, max(found, key=lambda each: int(each["byte_count"]))
                 break
 
@@ -100,13 +100,13 @@ def _named(text: dict[str, Any]) -> str:
 
 def _targets() -> list[str]:
     """Targets, each from the newest run that measured it."""
-    rows = targets.rows(told["measured"] for told in _results().values())
+    rows = targets.rows(each["measured"] for each in _results().values())
     return _table(targets.HEAD, rows, left=2)
 
 
 def _cores() -> list[str]:
     """What more cores would give, of the newest run that estimates it."""
-    texts = next(told["cores"] for told in _results().values() if "cores" in told)
+    texts = next(each["cores"] for each in _results().values() if "cores" in each)
     rows = []
     for text in texts:
         best, worst = cores.estimate_rows(text)
@@ -119,11 +119,11 @@ def _cores() -> list[str]:
 def _memory() -> list[str]:
     """Peak memory on the largest text of each run; the picture of the newest run with several sizes."""
     rows, pictures = [], []
-    for run, told in reversed(_results().items()):
-        if told["measured"] and "source" in told["measured"][0]:
-            if len(told["measured"]) > 1:
+    for run, results in reversed(_results().items()):
+        if results["measured"] and "source" in results["measured"][0]:
+            if len(results["measured"]) > 1:
                 pictures.append(f"![peak memory against the size](../benchmarks/runs/{run}/memory.svg)")
-            text = max(told["measured"], key=lambda each: int(each["byte_count"]))
+            text = max(results["measured"], key=lambda each: int(each["byte_count"]))
             (result,) = text["results"]
             found = [f"{result[name]:,}" for name in ("matches", "classes")]
             disk = result["temporary_bytes"]
@@ -135,7 +135,7 @@ def _memory() -> list[str]:
 
 def _newest(fits: Callable[[dict[str, Any]], bool]) -> list[dict[str, Any]]:
     """The texts that fit, of the newest run that has one."""
-    of_runs = ([each for each in told["measured"] if fits(each)] for told in _results().values())
+    of_runs = ([each for each in results["measured"] if fits(each)] for results in _results().values())
     return next(found for found in of_runs if found)
 
 
@@ -171,8 +171,8 @@ def _dedup() -> list[str]:
         by_name = {each["name"]: each for each in dump["results"] if each["seconds"]}
         ours = next(each for name, each in by_name.items() if name.startswith(targets.DEDUP))
         form = "MARCXML" if dump["corpus"] == "marcxml" else "MARC 21"
-        told = [_took(ours), _took(by_name[script]) if script in by_name else "-", _mb(ours["peak_bytes"])]
-        rows.append([f"{dump['about']}, {form}", *told])
+        took = [_took(ours), _took(by_name[script]) if script in by_name else "-", _mb(ours["peak_bytes"])]
+        rows.append([f"{dump['about']}, {form}", *took])
     return _table(["dump", "urnscan", f"script with {script}", "memory"], rows)
 
 

@@ -177,7 +177,7 @@ class SourceError(UrnscanError):
     there is a remedy, what to do. Both are without users, passwords and tokens of URLs.
     """
 
-    most_told: ClassVar[int | None] = None
+    max_reported: ClassVar[int | None] = None
     """Maximum number of errors of this type that the command prints in a run; further errors are only counted. None: no
     maximum.
     """
@@ -229,7 +229,7 @@ class FormatError(SourceError):
     except with `strict`. The command prints the first 20.
     """
 
-    most_told = 20
+    max_reported = 20
     others = "more files are not dumps of records; --include reads only the files that match"
 
 
@@ -246,7 +246,7 @@ class RecordError(SourceError):
     number of the others, and 100 lines in all.
     """
 
-    most_told = 100
+    max_reported = 100
     others = "more damaged records; --report counts them for each dump"
 
 
@@ -259,7 +259,7 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
     were scanned with their removed rows.
     """
 
-    most_told = 20
+    max_reported = 20
     others = "more notes: of these inputs, too, nothing was lost"
 
 

@@ -88,7 +88,7 @@ def test_candidates_are_rows_of_the_page(cards, tmp_path, monkeypatch, size):
 
 def test_a_page_has_the_most_similar_candidates(cards, tmp_path, monkeypatch):
     """In the order of the table; the page says how many it leaves out, and what to do for the others."""
-    monkeypatch.setattr(review_table, "MOST_PAIRS", 2)
+    monkeypatch.setattr(review_table, "MAX_PAIRS", 2)
     page, report = page_of(cards, to=tmp_path / "page.html", candidates=tmp_path / "pairs.csv")
     shown = [row for row in rows_of(page) if row["other_record"]]
     assert [(row["record_id"], row["other_record_id"], row["similarity"]) for row in shown] == [

@@ -321,7 +321,7 @@ def test_row_groups_around_a_damaged_one_are_read(tmp_path):
 @pytest.mark.parametrize("is_dictionary", [False, True])
 def test_damage_in_a_column_costs_only_this_column(tmp_path, monkeypatch, batch, is_dictionary):
     """Only damaged data is lost: a page of one column costs no value of another, and no value comes twice."""
-    monkeypatch.setattr(parquet, "_MOST_ROWS", batch)
+    monkeypatch.setattr(parquet, "_MAX_ROWS", batch)
     path = tmp_path / "a.parquet"
     rows = [f"value {row}" * 50 for row in range(8)]
     table = pa.table({"a": rows, "b": rows, "b.x": rows, "c": [{"x": row} for row in rows]})
@@ -342,7 +342,7 @@ def test_damage_in_a_column_costs_only_this_column(tmp_path, monkeypatch, batch,
 
 def test_columns_with_one_name_are_all_read(tmp_path, monkeypatch):
     """A join makes two columns of one name; the second was lost without a word."""
-    monkeypatch.setattr(parquet, "_MOST_ROWS", 2)
+    monkeypatch.setattr(parquet, "_MAX_ROWS", 2)
     columns = [pa.array([f"{name}{row}" for row in range(3)]) for name in "abc"]
     pq.write_table(pa.Table.from_arrays(columns, ["x", "x", "y"]), tmp_path / "a.parquet")
     values, errors = read_values(tmp_path / "a.parquet")
@@ -452,7 +452,7 @@ def test_batches_are_as_long_as_the_longest_value_of_a_dictionary_allows(tmp_pat
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 def test_long_values_are_given_one_at_a_time(tmp_path, monkeypatch, kind):
     """Not several of them in one batch, and a large column not at all at once."""
-    monkeypatch.setattr(leaves, "MOST_BYTES", 100)
+    monkeypatch.setattr(leaves, "MAX_BYTES", 100)
     monkeypatch.setattr(leaves, "_LONGEST", 1000)
     table = pa.table({"a": pa.array(["x" * 90, "y" * 90, "z" * 1000, "w"], kind)})
     save_stream(tmp_path / "a.arrow", table)
@@ -629,7 +629,7 @@ def test_values_without_bytes_are_no_text():
 
 def test_indices_are_looked_at_some_at_a_time(monkeypatch):
     """Of each index there are numbers of 64 bits, which take more than all indices of a large dictionary."""
-    monkeypatch.setattr(leaves, "_MOST_ROWS", 3)
+    monkeypatch.setattr(leaves, "_MAX_ROWS", 3)
     array = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1, 0, 0, 1], pa.int8()), ["x", "yy"])
     assert read_array(array) == [
         (f"{row}/a", text) for row, text in enumerate([b"x", b"yy", None, b"yy", b"x", b"x", b"yy"]) if text

@@ -730,8 +730,8 @@ def test_a_reader_that_is_closed_early_closes_its_file():
 @pytest.mark.parametrize("form", ["gzip", "xz"])
 def test_a_member_too_long_to_be_kept_loses_a_step_at_most(form, monkeypatch):
     """Without a second file only so much is kept to be decoded again."""
-    monkeypatch.setattr(buffer, "_MOST_KEPT", 60_000)
-    monkeypatch.setattr(buffer, "_LEAST_KEPT", 30_000)
+    monkeypatch.setattr(buffer, "_MAX_KEPT", 60_000)
+    monkeypatch.setattr(buffer, "_MIN_KEPT", 30_000)
     text, behind = text_of(1, 2_000_000), text_of(2, 5000)
     content = COMPRESS[form](text)
     at = len(content) * 3 // 4

@@ -191,7 +191,7 @@ def test_lines_of_json_are_read_alike_one_by_one_and_many_at_a_time(lines, colum
     first = json.dumps(dict.fromkeys(columns, "first"))
     data = "\n".join([first, *lines]).encode("utf-8", "surrogateescape")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_lines, "_MOST", most)
+        patch.setattr(json_lines, "_MAX", most)
         found = read_pieces(text_fields.read_json, tuple(columns), data)
         patch.setattr(text_fields, "_IS_PLAIN", lambda _: None)
         assert found == read_pieces(text_fields.read_json, tuple(columns), data)

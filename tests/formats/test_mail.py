@@ -134,7 +134,7 @@ def test_content_length_of_a_long_message(tmp_path, following):
 
 def test_a_content_length_that_lies_is_not_read_ahead(monkeypatch):
     """A length that no message has is not waited for: 128 MiB of a pipe were held in memory for a short message."""
-    monkeypatch.setattr(mail, "_MOST", 1 << 22)
+    monkeypatch.setattr(mail, "_MAX", 1 << 22)
     head = b"From b Tue 10:00:00 2026\nContent-Length: %d\nX: " % 10**11
     # A message ends after each piece.
     read = []
@@ -347,7 +347,7 @@ class TestDamage:
     @pytest.mark.parametrize("most", range(500_000, 500_011, 2))
     def test_too_large(self, tmp_path, monkeypatch, most):
         """A message that would not fit in memory is read as it is, and told; no name is cut, and the next is read."""
-        monkeypatch.setattr(mail, "_MOST", most)
+        monkeypatch.setattr(mail, "_MAX", most)
         large = b"From a Tue 10:00:00 2026\nSubject: urn:ex:a\n\n" + b"x urn:ex:b\n" * 60_000 + b"\n"
         (tmp_path / "a.mbox").write_bytes(large + b"From b Tue 10:00:00 2026\nSubject: urn:ex:c\n\nd\n")
         rows, reasons = scanned(tmp_path / "a.mbox")

@@ -55,7 +55,7 @@ class TestBudget:
 
     def test_wrong_checksums_are_told_once_and_summed_up(self, monkeypatch):
         """An input made to harm has millions of them."""
-        monkeypatch.setattr(limits, "_MOST_WRONG", 2)
+        monkeypatch.setattr(limits, "_MAX_WRONG", 2)
         budget = Budget("x", Limits())
         for number in range(5):
             budget.failed_checksum("x", str(number))

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 PROPERTIES = "hypothesis"
 """Name of the target that is all property tests."""
 _SECONDS_AN_INPUT, _MEGABYTES = 30, 3000  # more than that is a find
-_MOST_FINDS = 10  # of a target, then something is wrong that need not be found again
+_MAX_FINDS = 10  # of a target, then something is wrong that need not be found again
 
 
 class Result(NamedTuple):
@@ -102,7 +102,7 @@ def _fuzz(name: str, seconds: int, folder: Path) -> Result:
     unpack(target.corpus, kept)
     start, executions, finds = time.monotonic(), 0, set[Path]()
     with (folder / "logs" / f"{name}.log").open("ab") as log:
-        while (left := int(seconds - (time.monotonic() - start))) > 0 and len(finds) < _MOST_FINDS:
+        while (left := int(seconds - (time.monotonic() - start))) > 0 and len(finds) < _MAX_FINDS:
             place = log.tell()
             words = (
                 f"-max_total_time={left}",

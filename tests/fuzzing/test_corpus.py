@@ -17,7 +17,7 @@ from tests.fuzzing.targets import TARGETS
 ROOT = Path(__file__).parents[2]
 COMPILED = ["kernel", "parse", "rules"]
 """The targets of what is compiled; the others hardly run any of it."""
-_MOST_BYTES = 300_000  # of all corpora: they are read with every run of the tests
+_MAX_BYTES = 300_000  # of all corpora: they are read with every run of the tests
 
 
 def run(*words, **environment):
@@ -56,7 +56,7 @@ def test_a_find_is_added_once(tmp_path):
 
 
 def test_corpora_are_small():
-    assert sum(len(data) for path in CORPORA.iterdir() for data in inputs(path).values()) < _MOST_BYTES
+    assert sum(len(data) for path in CORPORA.iterdir() for data in inputs(path).values()) < _MAX_BYTES
 
 
 @pytest.mark.full

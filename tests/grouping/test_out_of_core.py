@@ -14,7 +14,7 @@ from tests.support.spelled import spelled
 from urnscan.errors import FatalError
 from urnscan.grouping import classes as adding
 from urnscan.grouping import out_of_core as grouping
-from urnscan.grouping.classes import MOST_SPELLINGS, add_up, classes_of
+from urnscan.grouping.classes import MAX_SPELLINGS, add_up, classes_of
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.pool import Pool
 from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
@@ -207,7 +207,7 @@ class TestClass:
     @pytest.mark.parametrize("total", [99, 100, 101, 150])
     def test_first_hundred_spellings(self, total):
         """All are counted, a hundred are listed: the most frequent, then by text."""
-        assert MOST_SPELLINGS == 100
+        assert MAX_SPELLINGS == 100
         urn = "urn:a:%2C" * 8
         texts = [
             "".join("urn:a:%2c" if number >> bit & 1 else "urn:a:%2C" for bit in range(8)) for number in range(total)
@@ -234,7 +234,7 @@ class TestClass:
         rows = partial_rows([Occurrence("urn:a:b", "URN:a:b", 0)])
         byte_count = len("urn:a:b" + "URN:a:b")
         for most, is_too_much in ((byte_count + 200, False), (byte_count, True)):  # buffers of Arrow are padded to 64
-            monkeypatch.setattr(adding, "_MOST_BYTES", most)
+            monkeypatch.setattr(adding, "_MAX_BYTES", most)
             if is_too_much:
                 with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
                     classes_of(add_up([rows, rows]), None)
@@ -245,9 +245,9 @@ class TestClass:
         """URNs and texts may each fit into an array, and the spellings made of both may not."""
         added = add_up([partial_rows([Occurrence("urn:a:b", "URN:a:b", 0), Occurrence("urn:a:c", "urn:a:c", 0)])])
         byte_count = len("URN:a:b" + "urn:a:c")
-        monkeypatch.setattr(adding, "_MOST_BYTES", byte_count + 1)
+        monkeypatch.setattr(adding, "_MAX_BYTES", byte_count + 1)
         assert classes_of(added, None).num_rows == 2
-        monkeypatch.setattr(adding, "_MOST_BYTES", byte_count)
+        monkeypatch.setattr(adding, "_MAX_BYTES", byte_count)
         with pytest.raises(FatalError, match="more than 2 GiB in all; a lower --max-length cuts them"):
             classes_of(added, None)
 

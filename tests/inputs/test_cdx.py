@@ -194,8 +194,8 @@ class TestIndexes:
             ((WARC, 1, "9" * 99), f"its bytes are no number: '{'9' * 79}…'"),
             ((WARC, 1, 0), "its record has no bytes"),
             (("", 1, 5), "names no file"),
-            (("../" + WARC, 1, 5), f"names a file that does not lie below the folder: '../{WARC}'"),
-            (("/etc/passwd", 1, 5), "names a file that does not lie below the folder: '/etc/passwd'"),
+            (("../" + WARC, 1, 5), f"names a file that is not below the folder: '../{WARC}'"),
+            (("/etc/passwd", 1, 5), "names a file that is not below the folder: '/etc/passwd'"),
         ],
     )
     @pytest.mark.parametrize("name", ["list.cdxj", "list.csv"])

@@ -8,7 +8,7 @@ import pytest
 import urnscan
 from tests.report.conftest import in_browser
 from tests.support.reviews import HOSTILE, shelf
-from urnscan.dedup.review.review_table import MOST_PAIRS, PAGE
+from urnscan.dedup.review.review_table import MAX_PAIRS, PAGE
 from urnscan.report.excerpts import Kind, Line, LinePart
 from urnscan.report.review_page import Block, Counts, ShownRecord, render
 
@@ -555,7 +555,7 @@ def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
 
     def made():
         head = "\ufeff" + ",".join(PAGE.names) + "\n"
-        for count, kind in ((MANY, group), (MOST_PAIRS, pair)):
+        for count, kind in ((MANY, group), (MAX_PAIRS, pair)):
             for first in range(1, count, 100):
                 rows = head + "".join(map(kind, range(first, first + 100)))
                 head = ""
@@ -563,7 +563,7 @@ def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
 
     assert more[-1] == "other_digest"
     file = tmp_path / "many.html"
-    counts = Counts(MANY, 2 * MANY, MOST_PAIRS, 90_000)
+    counts = Counts(MANY, 2 * MANY, MAX_PAIRS, 90_000)
     file.write_text("".join(render(counts, "0.9", made())))
     began = time.monotonic()
     page = visit(file.as_uri())
@@ -586,7 +586,7 @@ def test_thousands_of_groups_do_not_freeze_it(visit, tmp_path):
     decided.write_text(
         ",".join(PAGE.names)
         + "\n"
-        + "".join(pair(number).replace(",,,", ',,"apart",', 1) for number in range(1, MOST_PAIRS + 1))
+        + "".join(pair(number).replace(",,,", ',,"apart",', 1) for number in range(1, MAX_PAIRS + 1))
     )
     page.set_input_files("#file", decided)
     page.wait_for_function("() => document.getElementById('done').textContent.startsWith('10,001 of')")

@@ -373,7 +373,7 @@ class TestIndexes:
 
     def test_a_server_that_makes_up_pages(self, web, monkeypatch):
         """Folders side by side, each with as many below it, have no end either."""
-        monkeypatch.setattr(url_inputs, "_MOST_LISTED", 100)
+        monkeypatch.setattr(url_inputs, "_MAX_LISTED", 100)
         below = self.INDEX.encode() + b"<a href='a.txt'>x</a><a href='b/'>x</a><a href='c/'>x</a>"
         web.pages = Endless(lambda handler: handler.answer(200, below, Content_Type="text/html"))
         *_, last = found(f"{web.url}/d/")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 EXITS = {"--help", "--version"}  # with them the command leaves in another way where modules are loaded that read inputs
 
-_MOST = 1 << 20  # bytes of a message
+_MAX = 1 << 20  # bytes of a message
 _LENGTH = 4
 _LOADED = (
     "grouping",
@@ -63,7 +63,7 @@ class Forks:
         theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
         ours = [os.fdopen(pipes[0][1], "wb"), os.fdopen(pipes[1][0], "rb"), os.fdopen(pipes[2][0], "rb")]
         message = "\0".join([str(folder), code, *words]).encode("utf-8", "surrogateescape")
-        assert len(message) < _MOST
+        assert len(message) < _MAX
         self._socket.settimeout(timeout)
         socket.send_fds(self._socket, [len(message).to_bytes(_LENGTH, "big")], theirs)
         self._socket.sendall(message)
@@ -170,7 +170,7 @@ def _fork_at_each_call(server: socket.socket) -> bool:
             return False
         message = b""
         while len(message) < int.from_bytes(length, "big"):
-            message += server.recv(_MOST)
+            message += server.recv(_MAX)
         folder, code, *words = message.decode("utf-8", "surrogateescape").split("\0")
         process = os.fork()
         if not process:

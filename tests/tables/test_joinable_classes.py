@@ -58,8 +58,8 @@ def test_not_counted_at_other_levels_and_for_many_classes(monkeypatch):
     names = ["urn:isbn:0395363411", "urn:isbn:9780395363416"]
     assert joinable(names, [1]) == 1
     assert joinable(names, [1], "namespace") is None
-    monkeypatch.setattr(joinable_classes, "_MOST_BYTES", sum(map(len, names)) - 1)
+    monkeypatch.setattr(joinable_classes, "_MAX_BYTES", sum(map(len, names)) - 1)
     assert joinable(names, [1]) is None
     monkeypatch.undo()
-    monkeypatch.setattr(joinable_classes, "_MOST_CLASSES", 1)
+    monkeypatch.setattr(joinable_classes, "_MAX_CLASSES", 1)
     assert joinable(names, [1]) is None

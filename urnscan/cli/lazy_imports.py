@@ -13,7 +13,7 @@ from types import ModuleType
 from urnscan.errors import FatalError
 
 # Bytes of address space that the libraries and a small scan need.
-_LEAST = 1 << 30
+_MIN = 1 << 30
 
 
 class _NoPandas(MetaPathFinder):
@@ -33,8 +33,8 @@ def loading() -> Iterator[None]:
     """
     # With less, LLVM, which loads the compiled code, would abort the process without a message.
     most, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if most != resource.RLIM_INFINITY and most < _LEAST:
-        raise FatalError(f"the memory limit is {most >> 20} MB (ulimit -v); set it to at least {_LEAST >> 20} MB")
+    if most != resource.RLIM_INFINITY and most < _MIN:
+        raise FatalError(f"the memory limit is {most >> 20} MB (ulimit -v); set it to at least {_MIN >> 20} MB")
     was_enabled = gc.isenabled()
     gc.disable()
     try:

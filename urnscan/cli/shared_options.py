@@ -12,7 +12,7 @@ from urnscan.scanner.views.kinds import MEANINGS
 from urnscan.tables.layout import DELIMITERS
 
 # With less memory, grouping would only write more and smaller files: a thread needs some megabytes anyway.
-_LEAST_MEMORY = 10**6
+_MIN_MEMORY = 10**6
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def whole_number(least: int) -> Callable[[str], int]:
 
 def _memory(text: str) -> int:
     byte_count = _size(text)
-    if byte_count < _LEAST_MEMORY:
+    if byte_count < _MIN_MEMORY:
         raise argparse.ArgumentTypeError(f"must be at least 1MB, not {text!r}")
     return byte_count
 

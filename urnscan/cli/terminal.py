@@ -91,7 +91,7 @@ _NAMED = 3
 class FailureLines:
     """A callable object that prints failures and notes (SourceErrors) on standard error, a line for each.
 
-    The type of an error decides: if it sets `most_told`, only so many errors of the type are printed, and at the end
+    The type of an error decides: if it sets `max_reported`, only so many errors of the type are printed, and at the end
     the number of the others; if it sets `together`, all errors of the type have a single line, at the end.
     """
 
@@ -110,7 +110,7 @@ class FailureLines:
         if kind.together:
             if self._met[kind] <= _NAMED:
                 self._first.setdefault(kind, []).append(error)
-        elif kind.most_told is None or self._met[kind] <= kind.most_told:
+        elif kind.max_reported is None or self._met[kind] <= kind.max_reported:
             say(error)
         else:
             self._not_printed[kind] += error.count

@@ -21,7 +21,7 @@ _HUNT = 64
 _COUNTED = 224
 _CASE = np.uint8(CASE)
 _U, _R, _N, _COLON = np.frombuffer(b"urn:", np.uint8)
-_MOST = np.uint8(255)
+_MAX = np.uint8(255)
 # No character has this number.
 _NO_CHARACTER = 0x110000
 _memcpy = from_c("memcpy", "uintp", "uintp", "uintp", "uintp")
@@ -52,7 +52,7 @@ def _pass_over(data: ByteArray, at: int, filled: int) -> int:
     """
     while at + _HUNT + 3 <= filled:
         block = data[at + 2 : at + _HUNT + 3]
-        least = _MOST
+        least = _MAX
         for i in range(_HUNT):
             least = min(least, np.uint8((block[i] | _CASE) ^ _N | (block[i + 1] ^ _COLON)))
         if not least:
@@ -99,7 +99,7 @@ def may_hold(data: ByteArray, at: int, end: int, one: np.uint8, other: np.uint8)
     from `end` on, because whole blocks are read; bytes beyond the end of `data` are not read.
     """
     block = data[at : max(at, at + (end - at | 15) + 1)]
-    least = _MOST
+    least = _MAX
     for i in range(len(block)):
         least = min(least, np.uint8(block[i] ^ one), np.uint8(block[i] ^ other))
     return bool(least == 0)
@@ -109,7 +109,7 @@ def may_hold(data: ByteArray, at: int, end: int, one: np.uint8, other: np.uint8)
 def holds(data: ByteArray, wanted: int) -> bool:
     """Whether `data` contains the byte `wanted`."""
     # The loop has no early exit and so is vectorised: most texts do not contain the byte.
-    least = _MOST
+    least = _MAX
     for i in range(len(data)):
         least = min(least, data[i] ^ np.uint8(wanted))
     return bool(least == 0)

@@ -208,7 +208,7 @@ class _Watch:
         self.count: Callable[[int], object] | None = None
         self.is_all = False
         """Whether a single message covers all later compilations."""
-        self._is_told = False
+        self._is_reported = False
         self._ended = time.monotonic()
         self._cell: int | None = None
 
@@ -216,7 +216,7 @@ class _Watch:
         """Show a message before the next compilation; with `is_all`, no further one, else one for each call of the
         user.
         """
-        self.is_all, self._is_told = is_all, False
+        self.is_all, self._is_reported = is_all, False
 
     @contextlib.contextmanager
     def compilation(self) -> Iterator[None]:
@@ -224,9 +224,9 @@ class _Watch:
         earlier, self._cell = self._cell, running_cell()
         is_late = time.monotonic() - self._ended > _PAUSE
         if not self.is_all and (is_late if self._cell is None else self._cell != earlier):
-            self._is_told = False
-        if not self._is_told:
-            self._is_told = True
+            self._is_reported = False
+        if not self._is_reported:
+            self._is_reported = True
             self.tell(notice())
         yield
         self._ended = time.monotonic()

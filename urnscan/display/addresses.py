@@ -14,7 +14,7 @@ _USER = re.compile(
     rf"""
     (?P<begin> \b (?P<scheme> [A-Za-z][A-Za-z0-9+.-]{{0,63}} ) :///* )
     (?: (?P<user> [^/?\#\s]* ) @
-      # A "/", "?" or "#" in a password: what stands before it is no port.
+      # A "/", "?" or "#" in a password: what is before it is not a port.
       | [^/?\#\s:@\[]* : (?! [0-9]* (?: [/?\#\s'"] | \Z ) ) \S{{0,200}} @ )
   | (?P<short> (?<! [^\s'"] ) (?i: {_SCHEMES} ) :/? ) [^/?\#\s'"]* @
     """,

@@ -10,8 +10,8 @@ from urnscan.errors import DamageError, SourceError
 from urnscan.stores.reader import Reader
 
 _HEAD = 1 << 12  # bytes per read
-_MOST_KEPT = 1 << 25  # maximum of bytes that are kept for `seek`, without a second file
-_LEAST_KEPT = 1 << 23  # bytes that remain when the maximum is exceeded
+_MAX_KEPT = 1 << 25  # maximum of bytes that are kept for `seek`, without a second file
+_MIN_KEPT = 1 << 23  # bytes that remain when the maximum is exceeded
 
 
 class CutError(Exception):
@@ -292,9 +292,9 @@ class Buffer(Reader):
         self._on_read(got)
         if self._holds and self._second is None:
             self._kept += view[:got]
-            if len(self._kept) > _MOST_KEPT:
-                del self._kept[:-_LEAST_KEPT]
-                self._earliest = self._read - _LEAST_KEPT
+            if len(self._kept) > _MAX_KEPT:
+                del self._kept[:-_MIN_KEPT]
+                self._earliest = self._read - _MIN_KEPT
         return got
 
     def _read_again(self, view: memoryview, at: int) -> int:

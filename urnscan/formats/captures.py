@@ -25,7 +25,7 @@ _MIME = re.compile(r"[!-.0-~]+/[!-~]+")
 _GLOB_PART = re.compile(r"\*+|\[!?\]?[^\]]{0,99}\]|.")
 _HTTP = b"application/http"
 _LONGEST = 100  # maximum characters of a media type
-_MOST_OTHERS = 5
+_MAX_OTHERS = 5
 
 
 @dataclass(slots=True)
@@ -115,7 +115,7 @@ class Where:
             text = capture.text(name)
             if _pattern(patterns).match(text) is None:
                 others = self.others.setdefault(name, set())
-                if text and len(others) < _MOST_OTHERS:
+                if text and len(others) < _MAX_OTHERS:
                     others.add(text)
                 return False
         return True

@@ -19,7 +19,7 @@ from urnscan.stores.reader import Reader
 
 _PATIENCE = 0.1  # seconds between checks whether the reader was closed
 _BLOCK = 1 << 16
-_MOST_STDERR = 1 << 12  # first bytes of standard error that are stored
+_MAX_STDERR = 1 << 12  # first bytes of standard error that are stored
 _LONGEST = 200  # maximum characters of standard error in a message
 _GUARD_SCRIPT = 'read -r group; read -r _; kill -s KILL -- "-$group"'
 """Shell script of the guard: reads the id of a process group, waits for the end of standard input (the end of the
@@ -132,7 +132,7 @@ class Filtered(Reader):
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1000)}
         if self._err in ready:
             data = os.read(self._err, _BLOCK)
-            self._stderr = (self._stderr + data)[:_MOST_STDERR]
+            self._stderr = (self._stderr + data)[:_MAX_STDERR]
             if not data:
                 self._poll.unregister(self._err)
                 self._is_stderr_open = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urnscan.errors import LimitError, SourceError
 
 # Maximum of errors, such as failed checksums, that are reported singly: a hostile input has millions.
-_MOST_WRONG = 10_000
+_MAX_WRONG = 10_000
 # Bytes that may come out of any input, at any ratio.
 _FREE = 1 << 28
 
@@ -95,7 +95,7 @@ class Budget:
 
         After 10,000 errors, more are only counted.
         """
-        if len(self._wrong) < _MOST_WRONG:
+        if len(self._wrong) < _MAX_WRONG:
             self._wrong.append(error)
         else:
             self._more_wrong += 1

@@ -29,7 +29,7 @@ array, and the number of objects around the array; None without such an array. `
 """
 
 # Bytes per call of the decoder; halved after each damaged value.
-_WINDOW, _LEAST_WINDOW = 1 << 16, 1 << 6
+_WINDOW, _MIN_WINDOW = 1 << 16, 1 << 6
 _TAIL = 1 << 12  # bytes after an array that are searched at a time
 _SPACE = "\x1e \t\r\n"
 _DEEP = "its brackets nest too deep"
@@ -252,7 +252,7 @@ class JsonValues:
                 self._window = _WINDOW
             elif not at:
                 one = self._one(buffer)
-                self._window = max(self._window >> 1, _LEAST_WINDOW) if isinstance(one, Damaged) else _WINDOW
+                self._window = max(self._window >> 1, _MIN_WINDOW) if isinstance(one, Damaged) else _WINDOW
                 yield one
                 if self._page and not self._around:
                     return

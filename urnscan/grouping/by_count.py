@@ -14,7 +14,7 @@ from urnscan.tables.schemas import FREQUENCIES, SINGLE
 
 # All keys of a grouping begin with this scheme.
 _SCHEME = "urn:"
-_MOST = 10**18
+_MAX = 10**18
 _DIGITS = 18
 _HEAD = len(_SCHEME) + _DIGITS
 
@@ -28,7 +28,7 @@ def by_count(classes: Iterable[pa.RecordBatch], grouping: Grouping) -> Iterator[
     """
     scheme, nothing = text_array([_SCHEME])[0], text_array([""])[0]
     for rows in classes:
-        number = number_array(_MOST - numbers(rows.column("occurrence_count"))).cast(pa.string())
+        number = number_array(_MAX - numbers(rows.column("occurrence_count"))).cast(pa.string())
         name = pc.utf8_slice_codeunits(rows.column("urn"), len(_SCHEME))
         key = pc.binary_join_element_wise(scheme, pc.utf8_lpad(number, _DIGITS, "0"), name, nothing)
         zeros = np.zeros(len(key), np.int64)
@@ -47,4 +47,4 @@ def _frequencies(rows: pa.RecordBatch) -> pa.RecordBatch:
     number = pc.utf8_slice_codeunits(rows.column("urn"), len(_SCHEME), _HEAD).cast(pa.int64())
     name = pc.utf8_slice_codeunits(rows.column("urn"), _HEAD)
     urn = pc.binary_join_element_wise(scheme, name, nothing)
-    return pa.RecordBatch.from_arrays([urn, number_array(_MOST - numbers(number))], schema=FREQUENCIES)
+    return pa.RecordBatch.from_arrays([urn, number_array(_MAX - numbers(number))], schema=FREQUENCIES)

@@ -34,14 +34,14 @@ from urnscan.tables.schemas import GROUPED, PARTIAL, SINGLE
 from urnscan.urn.problem_columns import marks_of
 from urnscan.urn.syntax import Syntax
 
-MOST_SPELLINGS = 100
+MAX_SPELLINGS = 100
 """Maximum number of spellings that are listed for a class; further spellings are only counted."""
 
 _SCHEME = len("urn:")
 _FIRST = ["first_source", "first_member", "first_start"]
 _NUMBERS = ["occurrence_count", "sources", "first_source", "last_source"]
 # Offsets have 32 bits.
-_MOST_BYTES = 1 << 31
+_MAX_BYTES = 1 << 31
 _TOO_MUCH = "the spellings of one name have more than 2 GiB in all; a lower --max-length cuts them"
 
 
@@ -124,7 +124,7 @@ def one_batch(batches: Sequence[pa.RecordBatch], schema: pa.Schema | None = None
     if not rows:
         return pa.RecordBatch.from_pylist([], schema)
     buffers = [rows[0].column(name).buffers()[2] for name in ("urn", "text")]
-    if len(rows) > 1 or sum(buffer.size for buffer in buffers if buffer) >= _MOST_BYTES:
+    if len(rows) > 1 or sum(buffer.size for buffer in buffers if buffer) >= _MAX_BYTES:
         raise FatalError(_TOO_MUCH)
     return rows[0]
 
@@ -284,7 +284,7 @@ def _rank(
             for i in range(start, end):
                 words[i] = ~np.uint64(counts[rows[i]])
             sort_words(sorting, start, end)
-        for i in range(start, min(end, start + MOST_SPELLINGS)):
+        for i in range(start, min(end, start + MAX_SPELLINGS)):
             listed[used] = i
             used += 1
         offsets[c + 1] = used
@@ -294,7 +294,7 @@ def _spelling_texts(urns: Column, texts: Column, rows: RowNumbers) -> Column:
     """Spellings as a new column: the text of each row in `rows`, or the URN if the text is empty."""
     data, offsets = np.empty(len(urns[0]) + len(texts[0]), np.uint8), np.zeros(len(rows) + 1, np.int32)
     size = _copy_spellings(urns, texts, read_only(rows), data, offsets)
-    if size >= _MOST_BYTES:
+    if size >= _MAX_BYTES:
         raise FatalError(_TOO_MUCH)
     return data[:size], offsets
 

@@ -34,9 +34,9 @@ _KEYS = ("filename", "offset", "length")
 _LETTERS = ("g", "V", "S")
 _KNOWN = "CDXJ, CDX with a header, or CSV or Parquet with the columns " + ", ".join(_COLUMNS)
 _NAME = re.compile("[^\0\ud800-\udfff]+")
-_MOST_DIGITS = 18  # a number with more digits does not fit into 64 bits
-_MOST_WRONG = 10_000  # maximum of wrong lines with an error each
-_MOST_SHOWN = 80  # maximum characters of a value in a message
+_MAX_DIGITS = 18  # a number with more digits does not fit into 64 bits
+_MAX_WRONG = 10_000  # maximum of wrong lines with an error each
+_MAX_SHOWN = 80  # maximum characters of a value in a message
 _SAFE = "/:@!$&'()*+,;=~"  # characters of a path that are not percent-encoded
 
 _Values = Sequence[Any]
@@ -164,7 +164,7 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
             record = _record(values)
             if isinstance(record, str):
                 wrong += 1
-                if wrong <= _MOST_WRONG:
+                if wrong <= _MAX_WRONG:
                     errors.append(_wrong(source, line, record))
             else:
                 name, start, size = record
@@ -177,8 +177,8 @@ def read_index(source: str, place: str, limits: Limits = _NO_LIMITS) -> RecordIn
         raise FatalError(f"{name_of(source)}: cannot be read as an index: {error}") from error
     if not line:
         raise FatalError(f"{name_of(source)}: the index lists no records")
-    if wrong > _MOST_WRONG:
-        errors.append(SourceError(name_of(source), f"{wrong - _MOST_WRONG:,} more lines without a record"))
+    if wrong > _MAX_WRONG:
+        errors.append(SourceError(name_of(source), f"{wrong - _MAX_WRONG:,} more lines without a record"))
     return RecordIndex(source, place, files, errors)
 
 
@@ -194,12 +194,12 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
     if not _NAME.fullmatch(name):
         return f"names a file that can have no such name: {_shown(name)}"
     if name.startswith("/") or ".." in name.split("/"):
-        return f"names a file that does not lie below the folder: {_shown(name)}"
+        return f"names a file that is not below the folder: {_shown(name)}"
     numbers = []
     for what, value in zip(("its first byte is", "its bytes are"), fields, strict=True):
         text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
         digits = text.lstrip("0") or text[:1]
-        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MOST_DIGITS):
+        if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS):
             return f"{what} no number: {_shown(text or type(value).__name__)}"
         numbers.append(int(digits))
     start, size = numbers
@@ -305,7 +305,7 @@ def _of_parquet(file: str | io.BytesIO, source: str, budget: Budget) -> Iterator
 
 
 def _shown(text: str) -> str:
-    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")
+    return repr(text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…")
 
 
 def _wrong(source: str, line: int, reason: str) -> SourceError:

@@ -14,7 +14,7 @@ from urnscan.stores.urls import HTTP, Remote, Url, parse_url
 
 # A server may invent a list of links for each page, without end.
 _DEEPEST = 64  # maximum depth of folders
-_MOST_LISTED = 1_000_000  # maximum number of pages and folders
+_MAX_LISTED = 1_000_000  # maximum number of pages and folders
 
 
 def find_remote(
@@ -78,7 +78,7 @@ class _Finder:
         # that may match next (after the last part: the folder is walked); the path below the walked folder.
         way = [(self._entries(top), with_next(parts, {0}), "")]
         listed = 0
-        is_told = False
+        is_reported = False
         while way:
             entries, positions, above = way[-1]
             entry = next(entries, None)
@@ -89,9 +89,9 @@ class _Finder:
                 yield entry
                 continue
             listed += 1
-            if self._url.scheme in HTTP and listed > _MOST_LISTED:
+            if self._url.scheme in HTTP and listed > _MAX_LISTED:
                 yield SourceError(
-                    self._name, f"lists more than {_MOST_LISTED:,} pages and folders; the rest is not read"
+                    self._name, f"lists more than {_MAX_LISTED:,} pages and folders; the rest is not read"
                 )
                 return
             is_walked = len(parts) in positions
@@ -106,9 +106,9 @@ class _Finder:
                 next_positions |= {at for at in positions if parts[at] == "**" and entry.is_folder}
             if entry.is_folder:
                 if self._url.scheme in HTTP and len(way) == _DEEPEST:
-                    if not is_told:
+                    if not is_reported:
                         yield SourceError(self._name, f"lists folders more than {_DEEPEST} deep, which are not read")
-                    is_told = True
+                    is_reported = True
                 elif next_positions:
                     way.append(
                         (self._entries(entry), with_next(parts, next_positions), path + "/" if is_walked else "")

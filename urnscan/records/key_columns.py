@@ -29,7 +29,7 @@ from urnscan.records.keys import (
     IN_LIST,
     INSTITUTION,
     LONGEST,
-    MOST_SCHEMES,
+    MAX_SCHEMES,
     KeyReader,
     Spelling,
     Spellings,
@@ -199,7 +199,7 @@ class KeyColumns:
         self._reader = reader
         self.has_bytes = reader.has_bytes
         """Whether the bytes of a record make a key. `of_bytes` returns this key; `read` does not."""
-        self._columns_of = functools.lru_cache(MOST_SCHEMES)(SpellingColumns)
+        self._columns_of = functools.lru_cache(MAX_SCHEMES)(SpellingColumns)
 
     def read(self, columns: Columns) -> Iterator[Texts]:
         """Yield the keys of the records in several `Texts`: the number of the record, a number that gives the place of

@@ -30,7 +30,7 @@ _LONGEST_FILLER = max(map(len, FILLERS))
 # An address with only a host and a path, both in groups.
 _PLAIN_ADDRESS = re.compile(r"(?i:https?)://([A-Za-z0-9.-]++)(/[^\s?#]*+)")
 # Schemes in a cache: a dump may name any number of schemes.
-MOST_SCHEMES = 1 << 10
+MAX_SCHEMES = 1 << 10
 DESCRIPTION = "description"
 """Name and kind of the key that joins two citations of an article by their descriptions."""
 BYTES = "octets"
@@ -204,7 +204,7 @@ class KeyReader:
         """Whether the ID of a record without an institution gives a key."""
         self.has_bytes = BYTES in self._names
         """Whether the bytes of a record make a key."""
-        self.of_scheme = functools.lru_cache(MOST_SCHEMES)(self._read_scheme)
+        self.of_scheme = functools.lru_cache(MAX_SCHEMES)(self._read_scheme)
         """Function from the scheme of an identifier (its kind, as the record names it) to its spellings; None if such
         identifiers give no keys. The function has a cache.
         """

@@ -40,7 +40,7 @@ _ASCII = 0x7F
 # Bytes of a field that are packed.
 _LONGEST_PACKED = 2_000
 # Bytes of a number of fields, with its separator.
-_MOST_DIGITS = 8
+_MAX_DIGITS = 8
 
 
 def is_unimarc(
@@ -147,7 +147,7 @@ class Values(NamedTuple):
         lengths = (fields.stops[:count] - fields.starts[:count])[is_given]
         # A value has at least three bytes, with its delimiter and code.
         most = (int(lengths.sum()) // 3 + len(lengths)) * max(int(tables.rows.max()), 1)
-        beginning = max(map(len, tables.names)) + _MOST_DIGITS
+        beginning = max(map(len, tables.names)) + _MAX_DIGITS
         return cls(
             np.zeros(records, np.int16),
             np.zeros((records, 2), np.int32),
@@ -250,9 +250,9 @@ def _of_row(data: ByteArray, start: int, end: int, row: int, tables: Tables, out
             continue
         code = data[place + 1]
         if tables.parts[row, code] and data[place + 2] != _DELIMITER:
-            behind = find_byte(data, place + 2, end, _DELIMITER)
-            is_plain &= _trim(data, place + 2, behind, out.places, at, 0)
-            _find_qualifiers(data, behind, end, tables.qualifier[row], out.places, at)
+            after = find_byte(data, place + 2, end, _DELIMITER)
+            is_plain &= _trim(data, place + 2, after, out.places, at, 0)
+            _find_qualifiers(data, after, end, tables.qualifier[row], out.places, at)
             is_plain &= out.places[at, 0] < out.places[at, 1]
             if at == first:
                 is_plain &= _trim_first(data, start, end, tables.scheme_in[row], out.places, at, 2)

@@ -29,13 +29,13 @@ _BLANK = tuple(b" \n\t")
 _BREAKS = tuple(b"\t\n\r")
 _LETTER_X = ord("x")
 # Digits of a reference to a character.
-_MOST_DIGITS = 8
+_MAX_DIGITS = 8
 _DELIMITER = 0x1F
 # The tag of the leader (000), and the first tag of data fields.
 _LEADER_TAG, _DATA_TAGS = 0, 10
 _WRONG = -2
 # Bytes of the shortest field.
-_LEAST_FIELD = len('<controlfield tag="001"></controlfield>')
+_MIN_FIELD = len('<controlfield tag="001"></controlfield>')
 _START_TAG = re.compile(rb"<((?>(?:[A-Za-z_][A-Za-z0-9_.-]*+:)?))record(?>(?:[ \t\n][^<>]{0,500}+)?)>")
 # An apostrophe may belong to a URN in the bytes of a record. U+FFFE and U+FFFF, which are not characters, begin with EF BF.
 _UNUSUAL = (b"'", b"\xef\xbf")
@@ -100,7 +100,7 @@ class Words(NamedTuple):
 
 
 @inner
-def _behind(data: ByteArray, at: int, words: Words, word: int) -> int:
+def _after(data: ByteArray, at: int, words: Words, word: int) -> int:
     """Index after the word with the number `word` at index `at`; _NOT_THERE if it is not there."""
     # Words have a `<` only at their start, so the loop ends at the next `<` at the latest.
     for place in range(words.limits[word], words.limits[word + 1]):
@@ -117,9 +117,9 @@ def _word(data: ByteArray, at: int, words: Words, first: int, last: int) -> tupl
     _NOT_THERE without one.
     """
     for word in range(first, last):
-        behind = _behind(data, at, words, word)
-        if behind != _NOT_THERE:
-            return word, behind
+        after = _after(data, at, words, word)
+        if after != _NOT_THERE:
+            return word, after
     return last, _NOT_THERE
 
 
@@ -130,7 +130,7 @@ def _number_reference(data: ByteArray, at: int, out: ByteArray, to: int) -> tupl
     """
     is_hex = data[at + 2] == _LETTER_X
     start = end = at + 2 + is_hex
-    while end < start + _MOST_DIGITS and is_alnum(data[end]):
+    while end < start + _MAX_DIGITS and is_alnum(data[end]):
         end += 1
     code = read_number(data, start, end, 16 if is_hex else 10)
     is_character = 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or 0x10000 <= code <= 0x10FFFF
@@ -222,7 +222,7 @@ def _fields(
         if word != _DATA_END:
             at, to = _text(data, at, words, out, to)
             if at != _NOT_THERE:
-                at = _behind(data, at, words, _TAGS_END + word)
+                at = _after(data, at, words, _TAGS_END + word)
             if at == _NOT_THERE:
                 return _NOT_THERE, total, row, to
         elif to == first + 2:  # no subfield
@@ -250,12 +250,12 @@ def take_apart(data: ByteArray, starts: Integers, ends: Integers, words: Words, 
     for record in range(len(ends)):
         start, end = starts[record], ends[record]
         size = words.limits[_END + 1] - words.limits[_END]
-        behind, total, last, written = _NOT_THERE, 0, row, to
-        if end - start > size and _behind(data, end - size, words, _END) == end:
-            behind = _behind(data, start, words, _START)
-        if behind != _NOT_THERE:
-            behind, total, last, written = _fields(data, behind, words, out, record, row, to)
-        if behind == end:
+        after, total, last, written = _NOT_THERE, 0, row, to
+        if end - start > size and _after(data, end - size, words, _END) == end:
+            after = _after(data, start, words, _START)
+        if after != _NOT_THERE:
+            after, total, last, written = _fields(data, after, words, out, record, row, to)
+        if after == end:
             out.totals[record], row, to = total, last, written
         out.ends[record] = row
 
@@ -274,7 +274,7 @@ def fields_of(run: Run, declarations: bytes) -> Fields:
         lengths = np.array([len(record) for record in records])
         ends = np.cumsum(lengths)
         starts = ends - lengths
-    fields = Fields.room(np.empty(len(data), np.uint8), len(ends), len(data) // _LEAST_FIELD)
+    fields = Fields.room(np.empty(len(data), np.uint8), len(ends), len(data) // _MIN_FIELD)
     take_apart(np.frombuffer(data, np.uint8), starts, ends, Words.of(start, prefix), fields)
     return fields
 

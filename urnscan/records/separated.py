@@ -2,7 +2,7 @@
 
 Exports leave out empty cells at the end of a row, or write more of them than there are columns; some write quotation
 marks in a value that are not doubled. A row is damaged if it has more cells with text than columns, or if it has
-another number of cells and text behind a closing quotation mark. Cells are counted only if
+another number of cells and text after a closing quotation mark. Cells are counted only if
 the header has a known name.
 
 A row with a quotation mark that is never closed is damaged, too: the first line of the row is left out, and the next
@@ -140,7 +140,7 @@ def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> st
     has_more = any(layout.value(value).strip() for value in values[columns:])
     if not has_more and layout.is_closed(row):
         return None
-    what = "" if has_more else "text behind a closing quotation mark, and "
+    what = "" if has_more else "text after a closing quotation mark, and "
     return f"it has {what}{len(values)} cells, but the header {columns}"
 
 

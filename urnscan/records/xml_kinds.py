@@ -379,7 +379,7 @@ def _value_next_to(element: etree._Element, name: str) -> str:
 
 def levels_of(kind: Kind, record: etree._Element) -> Levels:
     """Return a record of the given kind and, for a record of OAI-PMH or SRU, the record inside it. Only the former if
-    the latter is of no known kind, or stands beside other elements, as in METS.
+    the latter is of no known kind, or is next to other elements, as in METS.
     """
     outer = Level(kind, record)
     children = [*record.iterchildren("{*}metadata", "{*}recordData")] if kind.holds else []

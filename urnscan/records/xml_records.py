@@ -72,7 +72,7 @@ _NEAR = 1 << 10
 # Bytes that may be searched in vain for each byte read, so that time is linear.
 _ASTRAY = 4
 # Maximum number of bytes of a document type declaration, and of records that a call finds.
-_DOCTYPE_MOST, _RUN = 1 << 16, 1 << 12
+_MAX_DOCTYPE, _RUN = 1 << 16, 1 << 12
 _NONE: Mapping[bytes, bytes] = MappingProxyType({})
 
 
@@ -252,13 +252,13 @@ class XmlRecords(RunReader):
                 self._declared = _known_encoding(declared[1].decode()) if declared else "utf-8"
             self._scope.encoding = self._declared
             if buffer.offset >= self._doctype_from:
-                buffer.has(_DOCTYPE_MOST)
-                doctype = _DOCTYPE.match(buffer.data, buffer.at, buffer.at + _DOCTYPE_MOST)
+                buffer.has(_MAX_DOCTYPE)
+                doctype = _DOCTYPE.match(buffer.data, buffer.at, buffer.at + _MAX_DOCTYPE)
                 if doctype:
                     buffer.at = doctype.end()
                     return
                 if buffer.data.startswith(b"<!", buffer.at):
-                    self._doctype_from = buffer.offset + _DOCTYPE_MOST
+                    self._doctype_from = buffer.offset + _MAX_DOCTYPE
         # In two steps, as `buffer.at` changes when more bytes are read.
         distance = self._hidden(buffer, 0) or 2
         buffer.at += distance

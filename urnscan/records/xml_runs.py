@@ -12,19 +12,19 @@ _LESS, _SLASH, _GREATER, _QUOTE, _APOSTROPHE = b"</>\"'"
 # Bytes after the `<` of comments, CDATA sections, declarations and instructions.
 _HIDING = tuple(b"!?")
 # Bytes that may follow the name in a tag.
-_BEHIND = tuple(b" \t\n\v\f\r/>")
+_AFTER_NAME = tuple(b" \t\n\v\f\r/>")
 
 
 @inner
-def _stands(name: ByteArray, data: ByteArray, at: int) -> bool:
+def _is_at(name: ByteArray, data: ByteArray, at: int) -> bool:
     """Whether the whole name `name` is at index `at`."""
-    behind = at + len(name)
-    if behind >= len(data):
+    after = at + len(name)
+    if after >= len(data):
         return False
     for place in range(len(name)):
         if data[at + place] != name[place]:
             return False
-    return data[behind] in _BEHIND
+    return data[after] in _AFTER_NAME
 
 
 @inner
@@ -54,7 +54,7 @@ def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, e
     # Also unusual: a start tag with a `>` in a value, and an end tag with white space. Text between elements is ignored.
     for count in range(len(starts)):
         start = at = find_byte(data, at, len(data), _LESS)
-        at = _start_tag(data, at + 1) if _stands(name, data, at + 1) else 0
+        at = _start_tag(data, at + 1) if _is_at(name, data, at + 1) else 0
         if not at:
             return count
         while True:
@@ -62,7 +62,7 @@ def find_elements(data: ByteArray, at: int, name: ByteArray, starts: Integers, e
             if at + 1 >= len(data) or data[at + 1] in _HIDING:
                 return count
             is_end = data[at + 1] == _SLASH
-            if _stands(name, data, at + 1 + is_end):
+            if _is_at(name, data, at + 1 + is_end):
                 at += 2 + len(name)
                 if not is_end or data[at] != _GREATER:
                     return count

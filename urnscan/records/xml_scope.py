@@ -13,7 +13,7 @@ PREFIX = re.compile(rb"[<\s](" + NCNAME + rb"):")
 # Maximum number of elements around a record.
 _DEEPEST = 1 << 8
 # Maximum number of bytes of the namespaces that are declared around a record.
-_DECLARED_MOST = 1 << 14
+_MAX_DECLARED = 1 << 14
 # If more prefixes are in scope, a record gets only the declarations that it uses.
 _FEW = 32
 
@@ -95,7 +95,7 @@ class Scope:
         attributes = b""
         for prefix in dict.fromkeys(prefixes):
             uri = self._uri(prefix)
-            if uri and len(attributes) + len(uri) < _DECLARED_MOST:
+            if uri and len(attributes) + len(uri) < _MAX_DECLARED:
                 attributes += b" xmlns%b%b=%b" % (b":" if prefix else b"", prefix, uri)
         return attributes.decode(self.encoding, "replace").encode()
 

@@ -21,7 +21,7 @@ from urnscan.tables.schemas import NAMED_PARTIAL, PARTIAL
 from urnscan.urn.namespaces.own import rules_in
 from urnscan.version import __version__
 
-_MOST_INPUTS = 1 << 31
+_MAX_INPUTS = 1 << 31
 
 
 class ClassesOfPartials:
@@ -55,7 +55,7 @@ class ClassesOfPartials:
         names: dict[int, str] = {}
         for rows in _whole_classes(batches):
             names |= names_of(rows)
-            if not _is_sound(rows, names, _MOST_INPUTS - inputs):
+            if not _is_sound(rows, names, _MAX_INPUTS - inputs):
                 raise FatalError(f"{table.path}: is damaged: its rows are not as urnscan wrote them; run its job again")
             self._inputs = max(self._inputs, inputs + 1 + pc.max(rows.column("last_source")).as_py())
             self.grouping.add(renumbered(rows.select(PARTIAL.names), inputs))

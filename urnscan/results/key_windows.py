@@ -24,7 +24,7 @@ SCHEME = len("urn:")
 """Number of bytes with which all URNs begin, which need not be compared."""
 
 # Maximum and minimum number of rows of a table that are read at once.
-_MOST_ROWS, _FEWEST_ROWS = 1 << 17, 64
+_MAX_ROWS, _FEWEST_ROWS = 1 << 17, 64
 
 
 def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
@@ -33,7 +33,7 @@ def rows_at_once(memory: int, tables: int, row_bytes: int) -> int:
 
     `row_bytes`: approximate number of bytes of a row in memory.
     """
-    return max(_FEWEST_ROWS, min(_MOST_ROWS, memory // (64 * tables * row_bytes)))
+    return max(_FEWEST_ROWS, min(_MAX_ROWS, memory // (64 * tables * row_bytes)))
 
 
 def sorted_windows(

@@ -15,7 +15,7 @@ import pyarrow as pa
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.display.text import Readings, counted
 from urnscan.errors import FatalError, option
-from urnscan.grouping.classes import MOST_SPELLINGS
+from urnscan.grouping.classes import MAX_SPELLINGS
 from urnscan.grouping.out_of_core import Grouping
 from urnscan.pool import Pool
 from urnscan.results.classes_of_occurrences import ClassesOfOccurrences
@@ -103,7 +103,7 @@ class MergeReport:
             yield f"unfinished, and not in the result: {_first(self.unfinished)}; continue with --resume, and merge again"
         if self.inexact:
             yield (
-                f"{counted(self.inexact, 'class', 'classes')} with more than {MOST_SPELLINGS} spellings in one table: "
+                f"{counted(self.inexact, 'class', 'classes')} with more than {MAX_SPELLINGS} spellings in one table: "
                 "spellings and spelling_count are not exact there, as a table lists no more; spelling_count is the least "
                 "that it can be"
             )

@@ -10,7 +10,7 @@ from urnscan.errors import FatalError, SourceError, SourceNote, option
 NO_PLACE = -1
 """Instead of the number of an input, for an error about an argument that leads to no input, such as a missing file."""
 # Maximum number of failures of a kind in an input that are reported one by one.
-_MOST_FAILURES = 20
+_MAX_FAILURES = 20
 
 
 def add_note(notes: list[SourceNote], note: SourceNote) -> None:
@@ -47,7 +47,7 @@ class Failures:
         without inputs), and the given name.
 
         Errors about the same input come one after another: an error about another input first calls `finish`. A kind is
-        a type of errors with `most_told` (such as RecordError); all others are one kind. Of a kind only the first 20 in
+        a type of errors with `max_reported` (such as RecordError); all others are one kind. Of a kind only the first 20 in
         an input are reported; `finish` reports the number of the others. Notes with `together` are all passed on.
         With `is_part`, the error is in a part of a huge file, and is not reported if the error before in this file has
         the same text. Raises FatalError for a failure with `strict`.
@@ -61,9 +61,9 @@ class Failures:
         if isinstance(error, SourceNote) and error.together:
             self._report(error)
             return
-        kind = SourceError if error.most_told is None else type(error)
+        kind = SourceError if error.max_reported is None else type(error)
         self._counts[kind] += 1
-        if self._counts[kind] <= _MOST_FAILURES:
+        if self._counts[kind] <= _MAX_FAILURES:
             self._report(error)
 
     def finish(self) -> None:
@@ -73,7 +73,7 @@ class Failures:
         With `strict`, raises FatalError if these are failures.
         """
         for kind, count in self._counts.items():
-            if (more := count - _MOST_FAILURES) > 0:
+            if (more := count - _MAX_FAILURES) > 0:
                 plural = "notes" if kind is SourceNote else "failures"
                 others = kind(self._input, f"{more:,} more {plural} in it")
                 others.count = more

@@ -33,7 +33,7 @@ _POSITIVE = ("jobs", "memory", "filter_timeout", "max_ratio", "max_size", "max_d
 """Options whose value must be at least 1."""
 OF_INPUTS = frozenset({"include", "exclude", "follow", "encoding", "column", "where", "filters", "strict", *_POSITIVE})
 """Options that say how inputs are read. They have no meaning if the caller already has the texts in a column."""
-_MOST_JOBS = 1024
+_MAX_JOBS = 1024
 _NO_LIMITS = Limits()
 
 
@@ -159,8 +159,8 @@ class Options:
         for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ArgumentError(f"{option(name, None)} must be at least 1")
-        if self.jobs > _MOST_JOBS:
-            raise ArgumentError(f"{option('jobs', None)} must be at most {_MOST_JOBS:,}")
+        if self.jobs > _MAX_JOBS:
+            raise ArgumentError(f"{option('jobs', None)} must be at most {_MAX_JOBS:,}")
         if self.encoding is not None:
             check_encoding(self.encoding)
         # This checks conditions and filters.

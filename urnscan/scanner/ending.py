@@ -63,7 +63,7 @@ def is_cut_short(data: ByteArray, places: tuple[int, int, int], in_url: bool, ma
     if rules.tail == TAIL_NONE and (byte == TILDE or byte == AMPERSAND):
         if in_url and byte == AMPERSAND:
             return False
-        return _fits_rfc8141(data, places) and (byte == TILDE or _goes_on_behind(rest[1:], rules))
+        return _fits_rfc8141(data, places) and (byte == TILDE or _goes_on_after(rest[1:], rules))
     return _ends_in_error(rest[:2], mark, rules)
 
 
@@ -119,7 +119,7 @@ def _fits_rfc8141(data: ByteArray, places: tuple[int, int, int]) -> bool:
 
 
 @inner
-def _goes_on_behind(rest: ByteArray, rules: Rules) -> bool:
+def _goes_on_after(rest: ByteArray, rules: Rules) -> bool:
     """Whether `rest`, the text after an ampersand that follows a URN, continues a name, and does not look like the rest
     of a character reference (`lt;`).
     """

@@ -11,10 +11,10 @@ from typing import TypeAlias, TypeVar
 Item = TypeVar("Item")
 Request: TypeAlias = Callable[[], Iterator[Item]]
 
-_MOST = 32  # pending requests
+_MAX = 32  # pending requests
 
 
-def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MOST) -> Generator[Item, None, None]:
+def in_turn(parts: Iterable[Iterator[Item] | Request[Item]], most: int = _MAX) -> Generator[Item, None, None]:
     """Yield the items of all parts, in the order of the parts. Up to `most` requests run ahead, in threads; none beyond
     a part that is an iterator.
 

@@ -10,7 +10,7 @@ from urnscan.errors import DamageError, LimitError, SourceError
 
 # Buffer for skipped bytes. All threads write to it, and no thread reads it.
 _WASTE = memoryview(bytearray(1 << 16))
-_MOST_AT_ONCE = 1 << 20  # bytes per read of `read_up_to`
+_MAX_AT_ONCE = 1 << 20  # bytes per read of `read_up_to`
 
 
 class Reader(Protocol):
@@ -126,7 +126,7 @@ def read_up_to(reader: Reader, count: int) -> bytearray:
     Raises the errors of the reader; then the bytes before the error are lost.
     """
     data = bytearray()
-    block = memoryview(bytearray(min(count, _MOST_AT_ONCE)))
+    block = memoryview(bytearray(min(count, _MAX_AT_ONCE)))
     while len(data) < count and (got := reader.read_into(block[: count - len(data)])):
         data += block[:got]
     return data

@@ -19,7 +19,7 @@ PAUSES = (0.2, 1.0, 3.0)
 TIMEOUT = 20.0
 """Maximum seconds that a store may take to accept a connection or to send more data."""
 
-_MOST = 200  # characters of a library's message that are shown
+_MAX = 200  # characters of a library's message that are shown
 
 _DENIED = (
     r"^PermissionError|ACCESS_DENIED|AccessDenied|HTTP status 40[13]\b|INVALID_ACCESS_KEY|SIGNATURE_DOES_NOT"
@@ -146,7 +146,7 @@ def explain(error: BaseException, url: Url) -> Trouble:
     # The prefix repeats the name of the object; the suffix is the number of the request.
     message = re.sub(r"^When .*?: (?=AWS Error)", "", message)
     message = re.sub(r" \(Request ID: [^)]*\)|; Details: .*|\. Detail: .*", "", message) or type(error).__name__
-    message = message if len(message) <= _MOST else message[: _MOST - 1] + "…"
+    message = message if len(message) <= _MAX else message[: _MAX - 1] + "…"
     return Trouble(message, passing=_PASSING.search(text) is not None)
 
 

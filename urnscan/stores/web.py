@@ -30,7 +30,7 @@ _NO_TLS = frozenset(
 # Maximum time of a header: _PATIENCE * store.TIMEOUT. Of a body: this time, and a second for each _SLOWEST bytes.
 _PATIENCE = 3
 _SLOWEST = 1_000
-_MOST_LINES = 100  # maximum lines of chunks and trailers in a read: as many as http.client accepts headers
+_MAX_LINES = 100  # maximum lines of chunks and trailers in a read: as many as http.client accepts headers
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _SAFE = "/:?#[]@!$&'()*+,;=%-._~"  # characters of a URL that are not percent-encoded
 
@@ -204,7 +204,7 @@ class _Lines:
             # `peek` waits for the server at most once; `readline` would wait for a whole line.
             end = pending.find(b"\n") + 1 or len(pending)
             line += self._file.read(min(end, most - len(line)))
-            if self._count > _MOST_LINES or time.monotonic() > self._until:
+            if self._count > _MAX_LINES or time.monotonic() > self._until:
                 raise Trouble("the server sends fields without end between or after the chunks", passing=False)
         return bytes(line)
 

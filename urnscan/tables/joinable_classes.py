@@ -10,8 +10,8 @@ from urnscan.urn.equivalence import Level
 from urnscan.urn.namespaces.judgement_columns import namespace_forms
 
 # With more classes, nothing is counted, because all names would have to be in memory.
-_MOST_CLASSES = 250_000
-_MOST_BYTES = 1 << 25
+_MAX_CLASSES = 250_000
+_MAX_BYTES = 1 << 25
 
 
 class JoinableClasses:
@@ -57,4 +57,4 @@ class JoinableClasses:
 
     @property
     def _is_countable(self) -> bool:
-        return self._level.name == "lexical" and self._classes <= _MOST_CLASSES and self._bytes <= _MOST_BYTES
+        return self._level.name == "lexical" and self._classes <= _MAX_CLASSES and self._bytes <= _MAX_BYTES

@@ -24,7 +24,7 @@ class _Counts:
 
 _COLUMNS = ("namespace", *_Counts.__slots__)
 # Maximum number of lines at the end of a run.
-_MOST_LINES = 3
+_MAX_LINES = 3
 
 
 class NamespaceCounts:
@@ -89,7 +89,7 @@ class NamespaceCounts:
         empty list without counts. Sources are left out.
         """
         ranked = self._sorted()
-        named = ranked if len(ranked) <= _MOST_LINES else ranked[: _MOST_LINES - 1]
+        named = ranked if len(ranked) <= _MAX_LINES else ranked[: _MAX_LINES - 1]
         lines = [f"{name}: {_words(counts)}" for name, counts in named]
         if others := [counts for _, counts in ranked[len(named) :]]:
             sums = _Counts(*map(sum, zip(*map(astuple, others), strict=True)))

@@ -31,7 +31,7 @@ from urnscan.tables.writers import EXCEL
 
 _BEGINS_AS_URN = "^urn:[^:]*:"
 _ROWS = 1 << 17
-_MOST_COUNTED = 1 << 40
+_MAX_COUNTED = 1 << 40
 """The largest count that is accepted in a file, so that sums fit in 64 bits."""
 # Bytes of a column that are read at once.
 _BUFFER = 1 << 18
@@ -192,7 +192,7 @@ class TableFile:
         if pa.types.is_integer(field.type):
             column = column.cast(pa.int64())
             extremes = pc.min_max(column) if name.endswith("_count") and len(column) else {}
-            if not all(1 <= count.as_py() <= _MOST_COUNTED for count in extremes.values()):
+            if not all(1 <= count.as_py() <= _MAX_COUNTED for count in extremes.values()):
                 raise FatalError(
                     f"{self.path}: the column {name} has values that are not counts; it is not as urnscan wrote it"
                 )

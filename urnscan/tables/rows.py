@@ -38,7 +38,7 @@ from urnscan.urn.syntax import Syntax
 
 _LETTER_A = ord("a")
 # Number of names at the beginning of a batch that show whether many names are equal. Finding the distinct names takes
-# 70 ns a name, a verdict 100 ns.
+# 70 ns a name, a check 100 ns.
 _HEAD = 2048
 
 OF_CAPTURES = [OCCURRENCES.field(name).type for name in ("captured", "status", "mime")]
@@ -95,7 +95,7 @@ class MatchColumns:
     def occurrences(self) -> pa.RecordBatch:
         """Make rows of the schema OCCURRENCES: one for each match, in the same order."""
         matches = self.matches
-        verdict = NameColumns.of(self.urn, self.level)
+        names = NameColumns.of(self.urn, self.level)
         hosts = pa.py_buffer(matches.host_offsets), pa.py_buffer(matches.host)
         *components, spelling_problem = spelling_columns(matches.text, matches.text_offsets, self.syntax)
         return pa.RecordBatch.from_arrays(
@@ -103,15 +103,15 @@ class MatchColumns:
                 *self.places.columns(),
                 string_array(matches.text, matches.text_offsets),
                 self.urn,
-                verdict.nid,
+                names.nid,
                 _nullable(pa.int16(), matches.stop != END, pa.py_buffer(matches.stop)),
                 number_array(matches.punctuation),
                 number_array(matches.length),
                 text_array([None, *KINDS]).take(number_array(matches.via)).dictionary_encode(),
                 _nullable(pa.string(), np.diff(matches.host_offsets) > 0, *hosts).dictionary_encode(),
                 *components,
-                verdict.valid,
-                verdict.problem,
+                names.valid,
+                names.problem,
                 spelling_problem,
                 *(self.places.captures or [pa.nulls(len(matches), kind) for kind in OF_CAPTURES]),
             ],

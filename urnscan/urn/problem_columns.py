@@ -46,7 +46,7 @@ _TOGETHER = 8
 # Maximum bytes of spellings whose decoded characters are in memory at once.
 _SLICE = 1 << 22
 # Compiled code compares each keyword of a URN with each other one. With this number of separators, Python does it.
-_MOST_DIRECTIVES = 64
+_MAX_DIRECTIVES = 64
 
 # The characters of several spellings are one array. Two lone surrogates, which cannot occur in UTF-8, are separators in
 # it: after a name before its components, and after a spelling. Neither combines with a mark that follows.
@@ -171,7 +171,7 @@ def _mark(
                 marks[i] |= _NOT_ADOPTED
             if has_tail and holds(string, AMPERSAND):
                 directives = _query(string)
-                is_long = occurrences(directives, 0, len(directives), AMPERSAND) >= _MOST_DIRECTIVES
+                is_long = occurrences(directives, 0, len(directives), AMPERSAND) >= _MAX_DIRECTIVES
                 has_long |= is_long
                 if is_long or _has_repeated_keyword(directives):
                     marks[i] |= _REPEATED

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.scanner.views.test_recovery import found_in, streamed
 from tests.support.oracle import COMPILED, oracle, trimmed
 from tests.support.strategies import cuttings
-from urnscan.scanner.views.wraps import MOST_AHEAD, MOST_BREAKS
+from urnscan.scanner.views.wraps import MAX_AHEAD, MAX_BREAKS
 
 SAMPLES = tomllib.loads((Path(__file__).with_name("wraps.toml")).read_text(encoding="utf-8"))["sample"]
 MADE = [sample for sample in SAMPLES if sample["half"] == "made"]
@@ -20,7 +20,7 @@ MADE = [sample for sample in SAMPLES if sample["half"] == "made"]
 LINE_ENDS = st.sampled_from([b"\n", b"\r\n", b" \n", b"\n    ", b"\r\n\t", b"  \r\n      "])
 INVISIBLE = st.sampled_from(["\u00ad", "\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"]).map(str.encode)
 NAMES = st.lists(
-    st.text("abcxyz0189", min_size=1, max_size=9).filter(lambda name: name != "urn"), min_size=2, max_size=MOST_BREAKS
+    st.text("abcxyz0189", min_size=1, max_size=9).filter(lambda name: name != "urn"), min_size=2, max_size=MAX_BREAKS
 ).map(lambda names: [b"urn:", *[name.encode() + b":" for name in ["nbn", *names[:-1]]], names[-1].encode() + b"end"])
 FILLING = st.text("ab >\"'`\n", max_size=300).map(lambda text: text.encode() + b"\n")
 
@@ -123,7 +123,7 @@ def test_every_syntax(syntax):
 
 @given(NAMES, st.data(), st.sampled_from([b'""', b"''", b"<>", b"``"]))
 def test_marked_urns_are_found_whole(names, data, marks):
-    """Between marks a URN is read on over every line end behind a colon, up to `MOST_BREAKS` of them."""
+    """Between marks a URN is read on over every line end behind a colon, up to `MAX_BREAKS` of them."""
     breaks = data.draw(st.lists(LINE_ENDS, min_size=len(names) - 2, max_size=len(names) - 2))
     broken = names[0] + names[1] + b"".join(gap + name for gap, name in zip(breaks, names[2:], strict=True))
     (record,) = joined(marks[:1] + broken + marks[1:] + b"\n", "rfc8141")
@@ -169,8 +169,8 @@ def test_a_joined_urn_is_a_urn_that_the_text_holds(text):
 
 def test_look_ahead_is_bounded():
     """What goes on for longer than may be read ahead is not read on at all, rather than cut."""
-    longest = b"1" * (MOST_AHEAD - 1)
-    assert joined(b"urn:a1:b-\n" + longest, "rfc8141") == [(0, 9 + MOST_AHEAD, b"urn:a1:b-" + longest)]
+    longest = b"1" * (MAX_AHEAD - 1)
+    assert joined(b"urn:a1:b-\n" + longest, "rfc8141") == [(0, 9 + MAX_AHEAD, b"urn:a1:b-" + longest)]
     assert joined(b"urn:a1:b-\n" + longest + b"1", "rfc8141") == []
 
 
@@ -224,14 +224,14 @@ def test_as_long_as_may_be():
 
 def test_breaks_are_counted():
     """A URN in brackets with more breaks than a URN may have is none, rather than a part of one."""
-    whole = b"<urn:a1" + b":\nb1" * MOST_BREAKS
-    assert [urn for _, _, urn in joined(whole + b">", "rfc8141")] == [b"urn:a1" + b":b1" * MOST_BREAKS]
+    whole = b"<urn:a1" + b":\nb1" * MAX_BREAKS
+    assert [urn for _, _, urn in joined(whole + b">", "rfc8141")] == [b"urn:a1" + b":b1" * MAX_BREAKS]
     assert joined(whole + b":\nb1>", "rfc8141") == []
 
 
 def test_waits_for_as_many_breaks_as_there_may_be():
     """A stream that comes byte by byte gives the same."""
-    content = b"<urn:a1:b-" + b"\nc-" * MOST_BREAKS + b"d> x"
+    content = b"<urn:a1:b-" + b"\nc-" * MAX_BREAKS + b"d> x"
     assert [hit.via for hit in found_in(content, ["wraps"], "rfc8141")] == ["wraps"]
     assert streamed(content, [1], ["wraps"], "rfc8141") == found_in(content, ["wraps"], "rfc8141")
 

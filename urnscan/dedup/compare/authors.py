@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from rapidfuzz import fuzz
 
 # Letters of a name that is the start of another name: Li is not Lina.
-_LEAST_OF_NAME = 3
+_MIN_OF_NAME = 3
 # Similarity, to 100, of two spellings of a family name.
 _ONE_NAME = 85
 # The same for names in several languages: Chekhov, Tschechow; Horace, Horatius.
@@ -48,5 +48,5 @@ def is_named(family: AbstractSet[str], names: AbstractSet[str], *, in_any_langua
 
 def _may_be_one_name(one: str, other: str, least: float) -> bool:
     shorter, longer = sorted((one, other), key=len)
-    is_beginning = len(shorter) >= _LEAST_OF_NAME and longer.startswith(shorter)
+    is_beginning = len(shorter) >= _MIN_OF_NAME and longer.startswith(shorter)
     return is_beginning or fuzz.ratio(one, other) >= least

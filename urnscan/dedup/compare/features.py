@@ -51,7 +51,7 @@ _LAST_PAGE = 99_999  # a greater number is the number of an article
 _ONE_SCRIPT = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")  # scripts of East Asia, which a title may mix
 _SLIP = 97  # similarity, to 100, of titles that differ by a typo
 _NESTED = 90  # similarity if all words of a title are in the other title
-_LEAST_WORDS = 3  # least words in the title of a part that may replace the title
+_MIN_WORDS = 3  # least words in the title of a part that may replace the title
 
 
 class _WithoutAccents(dict[int, int | str | None]):
@@ -368,7 +368,7 @@ def closest(one: Title, other: Title, *, are_parts: bool) -> Closest:
         closest_forms = max(closest_forms, _most_alike(*without))
     for whole, part in ((one, other), (other, one)):
         # The title of a part, or a title in one language, may replace the title.
-        has_long = whole.subtitle.count(" ") >= _LEAST_WORDS - 1
+        has_long = whole.subtitle.count(" ") >= _MIN_WORDS - 1
         # Of two titles with subtitles, these count, too: `Inks: red = Tinten: rot` is not `Inks: blue = Tinten: blau`.
         parallel = [proper for proper, full in whole.parallel if proper == full or not part.subtitle]
         if forms := (*parallel, *([whole.subtitle] if has_long else [])):

@@ -17,7 +17,7 @@ _LITERAL = re.compile(r"(?<!\\)[^\W\d_]{3,}|(?<=\\[a-z])[^\W\d_]{3,}")
 # A pattern of a whole title that begins with two letters: ^re(?:garding)?$.
 _TWO_LETTERS = re.compile(r"\^([a-z]{2})(?=\()")
 # Letters of a prefix that may be a word of its own: `non`, but not `in`.
-_LEAST_OF_PREFIX = 3
+_MIN_OF_PREFIX = 3
 
 
 class Words(NamedTuple):
@@ -154,7 +154,7 @@ def known_words() -> Words:
             for pair in itertools.combinations(endings.split(" - "), 2)
         ),
         added_prefixes=frozenset(
-            prefix for pair in prefixes if "" in pair for prefix in pair if len(prefix) >= _LEAST_OF_PREFIX
+            prefix for pair in prefixes if "" in pair for prefix in pair if len(prefix) >= _MIN_OF_PREFIX
         ),
     )
 

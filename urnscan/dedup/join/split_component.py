@@ -104,7 +104,7 @@ def split(
         weights[pair] += 1
     # The same number for pairs that share no sure key.
     unsure_weights: dict[tuple[int, int], int] = defaultdict(int)
-    # Pairs that share a supporting key, but are not surely the same.
+    # Pairs that share a supporting key, but are not definitely the same.
     apart: set[tuple[int, int]] = set()
     for pair in _pairs(unsure):
         one, other = pair

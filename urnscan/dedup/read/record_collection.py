@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import flags_of, numbers, text_array
 from urnscan.dedup.join.choose_kept import IntArray
-from urnscan.dedup.join.components import MOST, Edges, Numbers
+from urnscan.dedup.join.components import MAX, Edges, Numbers
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
 from urnscan.dedup.read.batches import ROWS, ReadBatch, WrongRow, only_names
 from urnscan.dedup.reread import Dump
@@ -20,7 +20,7 @@ from urnscan.run.task_results import Counts
 from urnscan.tables.spill import Spilled
 
 # Maximum number of records with a wrong check digit that are named.
-_MOST_WRONG = 100
+_MAX_WRONG = 100
 # Bytes of rows in memory; more are spilled.
 _IN_MEMORY = 1 << 26
 
@@ -83,8 +83,8 @@ class RecordCollection:
         rows = batch.rows
         if not len(rows):
             return
-        if self.count + len(rows) > MOST:
-            raise FatalError(f"more than {MOST:,} records; split the dumps into several runs")
+        if self.count + len(rows) > MAX:
+            raise FatalError(f"more than {MAX:,} records; split the dumps into several runs")
         record = np.arange(self.count, self.count + len(rows), dtype=np.int32)
         dump.records += len(rows)
         self.count += len(rows)
@@ -118,7 +118,7 @@ class RecordCollection:
     def _add_wrong(self, dump: Dump, rows: pa.RecordBatch, row: int, identifier: str) -> None:
         """Count a record whose identifiers, the first of them `identifier`, all have a wrong check digit."""
         dump.wrong += 1
-        if len(self.wrong) < _MOST_WRONG:
+        if len(self.wrong) < _MAX_WRONG:
             number, record_id = (rows.column(name)[row].as_py() for name in ("record", "record_id"))
             called = f" ({record_id})" if record_id else ""
             self.wrong.append((f"{dump.name}: record {number:,}{called}", identifier))

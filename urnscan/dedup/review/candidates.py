@@ -28,13 +28,13 @@ from urnscan.records.keys import always
 from urnscan.records.record import description_of
 
 # Minimum similarity of the titles.
-_LEAST = 0.9
+_MIN = 0.9
 # Letters at the start of a title that must be the same.
 _BEGINNING = 8
 # Minimum number of letters in a word of a name; initials have fewer.
 _SHORTEST = 3
 # Maximum number of words of names of a record.
-_MOST_NAMES = 24
+_MAX_NAMES = 24
 # Number of next titles, in their order, with which a title is compared.
 _NEAR = 20
 _ROWS_AT_ONCE = 1 << 14
@@ -138,7 +138,7 @@ def _pairs(
             if compare(one.description, other.description, RULES).against:
                 continue
             alike = similarity(one.description, other.description)
-            if alike >= _LEAST:
+            if alike >= _MIN:
                 yield (one, other, alike) if one.number < other.number else (other, one, alike)
 
 
@@ -173,7 +173,7 @@ def _keys(clustering: Clustering) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
 
 
 def _keys_of(description: Description) -> Sequence[int]:
-    """A hash for each long word, at most _MOST_NAMES, of the names of the authors, with the year and the start of the
+    """A hash for each long word, at most _MAX_NAMES, of the names of the authors, with the year and the start of the
     title. Empty if author, year or title is missing.
     """
     title, year = features(description).title, _year(description)
@@ -183,7 +183,7 @@ def _keys_of(description: Description) -> Sequence[int]:
     beginning = title.proper[-1].replace(" ", "")[:_BEGINNING]
     names = words(f"{description.author} {description.coauthors or ''}").split()
     of_names = [word for word in dict.fromkeys(names) if len(word) >= _SHORTEST]
-    return [digest_of(f"{word} {year} {beginning}".encode()) for word in of_names[:_MOST_NAMES]]
+    return [digest_of(f"{word} {year} {beginning}".encode()) for word in of_names[:_MAX_NAMES]]
 
 
 def _year(description: Description) -> int | None:

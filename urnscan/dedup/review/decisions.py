@@ -29,7 +29,7 @@ _OF_RUNS = {"kept": KEEP, "removed": REMOVE, "alone": ""}
 # Only a page of --review with records in doubt has it.
 _SAVE_BUTTON = b'id="save"'
 # Digits of the number of a record, so that it fits into 64 bits.
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 _DIGEST = re.compile("d[0-9a-f]{1,16}")
 _RECORD = ("source", "member", "record", "digest")
 _OTHER = tuple(f"other_{name}" for name in _RECORD)
@@ -207,7 +207,7 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
 def _record(cells: Mapping[str, str], columns: Sequence[str], where: str) -> Record:
     source, member, number, digest = (cells[column] for column in columns)
     # `int` raises ValueError for more than 4,300 digits.
-    if not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
+    if not (number.isascii() and number.isdigit() and len(number) <= _MAX_DIGITS):
         raise FatalError(f"{where}: record must be a number of at most 18 digits, not {number!r:.80}")
     if not _DIGEST.fullmatch(digest):
         raise FatalError(

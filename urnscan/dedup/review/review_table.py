@@ -21,7 +21,7 @@ instead. APART: it stays, and joins no other record. TOGETHER: the same work as 
 decision.
 """
 
-MOST_PAIRS = 10_000
+MAX_PAIRS = 10_000
 """Maximum number of pairs in a page: then its records take some megabytes, and a browser opens it in a second."""
 
 LOCATION = pa.schema([("dump", pa.int32()), ("start", pa.int64()), ("length", pa.int64())])
@@ -101,7 +101,7 @@ class Review:
 
 class ShownPairs:
     """Collects candidates (pairs of records that may be the same) for a page, in memory: the most similar ones, up to
-    MOST_PAIRS, in the order of the table.
+    MAX_PAIRS, in the order of the table.
     """
 
     def __init__(self) -> None:
@@ -110,14 +110,14 @@ class ShownPairs:
         """Number of collected pairs that are not shown, because they are less similar."""
 
     def take(self, rows: pa.RecordBatch) -> None:
-        """Add rows with the columns of LOCATED_CANDIDATES. Of more than MOST_PAIRS pairs, the least similar are
+        """Add rows with the columns of LOCATED_CANDIDATES. Of more than MAX_PAIRS pairs, the least similar are
         dropped.
         """
         table = pa.concat_tables([self._rows, pa.Table.from_batches([rows])]).unify_dictionaries().combine_chunks()
-        if len(table) > MOST_PAIRS:
+        if len(table) > MAX_PAIRS:
             similarity = table.column("similarity").to_numpy()
-            order = np.sort(np.argsort(-similarity, kind="stable")[:MOST_PAIRS])
-            self.left_out += len(table) - MOST_PAIRS
+            order = np.sort(np.argsort(-similarity, kind="stable")[:MAX_PAIRS])
+            self.left_out += len(table) - MAX_PAIRS
             table = table.take(number_array(order))
         self._rows = table
 

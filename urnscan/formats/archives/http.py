@@ -20,7 +20,7 @@ from urnscan.stores.reader import PieceReader, Reader, skip
 
 _HEADERS = 1 << 16  # maximum bytes of the headers
 # Maximum of nested codings; real archives have at most two.
-_MOST_CODINGS = 8
+_MAX_CODINGS = 8
 
 _LINE = rb"[^\n]*(?:\n|\Z)"
 _FIELD = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*:" + _LINE
@@ -150,8 +150,8 @@ class Body(Reader):
             if not (_INTERIM.match(headers[1]) and self._message.head(5).startswith(b"HTTP/")):
                 break
         codings = [token for token in codings if token == b"chunked" or token in _CODINGS]
-        if len(codings) > _MOST_CODINGS:
-            raise SourceError(self._layer.name, f"is coded more than {_MOST_CODINGS} times over: not read")
+        if len(codings) > _MAX_CODINGS:
+            raise SourceError(self._layer.name, f"is coded more than {_MAX_CODINGS} times over: not read")
         reader = self._message
         for token in reversed(codings):
             if token == b"chunked":

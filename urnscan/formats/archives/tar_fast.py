@@ -23,7 +23,7 @@ GNU_MAGIC = b"ustar  \0"
 LONGEST_EXTENSION = 1 << 20
 """Maximum bytes in an extension header, which has a long name or pax records for the next file."""
 
-_MOST = 1 << 11  # maximum files per call
+_MAX = 1 << 11  # maximum files per call
 _NAME, _FRONT, _FRONT_END = 100, 345, 500  # end of the name; start and end of the name prefix
 _SIZE, _SIZE_END, _SUM, _SUM_END, _KIND = 124, 135, 148, 154, 156
 _FILE, _PAX = b"0x"
@@ -62,8 +62,8 @@ class UsualFiles:
     """
 
     def __init__(self) -> None:
-        self._heads = np.empty(_MOST * BLOCK, np.uint8)
-        self._spans = np.empty((3, _MOST), np.int64)
+        self._heads = np.empty(_MAX * BLOCK, np.uint8)
+        self._spans = np.empty((3, _MAX), np.int64)
 
     def find(self, data: memoryview) -> MemberRun:
         """Find the members at the beginning of `data`, up to the first that is incomplete or unusual; at most 2,048

@@ -84,7 +84,7 @@ class _WarcRecords:
         self._layer = layer
         self._usual = UsualRecords(_name)
         self._before: str | None = None  # name of the previous record
-        self._has_told_segments = False
+        self._has_reported_segments = False
 
     def members(self) -> Iterator[Member | Texts | SourceError]:
         buffer = self._buffer
@@ -193,8 +193,8 @@ class _WarcRecords:
         bytes of it were lost.
         """
         name = self._before = _name(fields) or f"byte {at}"
-        if _is_continuation(fields) and not self._has_told_segments:
-            self._has_told_segments = True
+        if _is_continuation(fields) and not self._has_reported_segments:
+            self._has_reported_segments = True
             reason = "is a segment of another record (WARC-Type: continuation): segments are read each on its own"
             yield SourceError(self._layer.name_of(name), f"{reason}, so a name over two of them is not found")
         if not _has_length(fields):

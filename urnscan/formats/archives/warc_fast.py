@@ -24,7 +24,7 @@ message, text.
 
 HEADER = 1 << 16
 """Maximum bytes of the header of a record, and of the head (start line and headers) of an HTTP message in it."""
-_MOST = 1 << 12  # maximum records per call
+_MAX = 1 << 12  # maximum records per call
 
 _FIELDS = (b"content-length", b"content-type", b"warc-date", b"warc-record-id", b"warc-target-uri", b"warc-type")
 _LENGTH, _TYPE, _DATE, _ID, _URI, _KIND, _MESSAGE, _TEXT = range(0, 16, 2)
@@ -52,7 +52,7 @@ class UsualRecords:
         """
         self._name_of = name_of
         self._heads = np.empty(0, np.uint8)
-        self._spans = np.empty((_MOST, _TEXT + 2), np.int64)
+        self._spans = np.empty((_MAX, _TEXT + 2), np.int64)
 
     def find(self, data: memoryview) -> tuple[Texts, int]:
         """Find the records at the beginning of `data`, up to the first that is incomplete or unusual, at most 4,096.

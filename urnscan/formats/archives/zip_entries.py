@@ -40,7 +40,7 @@ _SIGNATURE = b"PK\x07\x08"
 _DESCRIPTORS = tuple(struct.Struct(layout) for layout in ("<4sIQQ", "<4sIII", "<0sIQQ", "<0sIII"))
 _SIGNED = _DESCRIPTORS[:2]
 _LONGEST_DESCRIPTOR = 24
-_BEHIND = (MEMBER, b"PK\x01\x02")
+_FOLLOWS = (MEMBER, b"PK\x01\x02")
 _MARK = re.compile(_SIGNATURE)
 _SEARCHED = 1 << 12  # bytes per step of the search for a descriptor
 
@@ -201,7 +201,7 @@ def descriptor(buffer: Buffer, crc: int, compressed: int, size: int) -> tuple[in
         mask = (1 << 64 if "Q" in layout.format else 1 << 32) - 1
         if values == [crc, compressed & mask, size & mask]:
             return layout.size, True
-        if not length and head[layout.size : layout.size + 4] in _BEHIND:
+        if not length and head[layout.size : layout.size + 4] in _FOLLOWS:
             length = layout.size
     if not length and len(head) < _LONGEST_DESCRIPTOR:
         raise CutError

@@ -23,7 +23,7 @@ from urnscan.formats.protocol import Compression, exactly, looks_binary
 from urnscan.stores.reader import Reader, begins
 
 # Maximum of damaged members in a file: each is decoded twice, and a hostile file has millions.
-_MOST_FAILURES = 1_000
+_MAX_FAILURES = 1_000
 _PROOF = 1 << 10  # bytes of text, or a good end, that prove a member which was found after damaged bytes
 _LONGEST_MAGIC = 6
 # Maximum bytes of the first member for `decode_whole`: with longer members a second decoding would take long.
@@ -179,8 +179,8 @@ class Unpacked(Reader):
                 if self._may_be_whole and not self._searching:
                     self._may_be_whole = buffer.tell() - start < _SHORT
                     yield from self._whole()
-                if self._failures > _MOST_FAILURES:
-                    reason = f"is damaged in more than {_MOST_FAILURES:,} places: read no further"
+                if self._failures > _MAX_FAILURES:
+                    reason = f"is damaged in more than {_MAX_FAILURES:,} places: read no further"
                     yield SourceError(self._layer.name, reason)
                     return
             elif buffer.buffered:

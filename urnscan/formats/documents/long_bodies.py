@@ -17,13 +17,13 @@ from typing import TypeVar
 
 _Parsed = TypeVar("_Parsed", bound=Message)
 
-_MOST_IN_HEAD = 1 << 20  # bytes
-_MOST_FIELDS = 10_000
-_MOST_IN_FIELD = 1 << 14  # bytes of a field with parameters, which `email` parses in quadratic time
-_MOST_PARAMETERS = 100
-_MOST_PARSED = 1 << 23  # bytes
-_MOST_LINES = 250_000
-_DEEPEST, _DEEPEST_LONG = 16, 2  # maximum messages around a message, and around a message of more than _MOST_PARSED
+_MAX_IN_HEAD = 1 << 20  # bytes
+_MAX_FIELDS = 10_000
+_MAX_IN_FIELD = 1 << 14  # bytes of a field with parameters, which `email` parses in quadratic time
+_MAX_PARAMETERS = 100
+_MAX_PARSED = 1 << 23  # bytes
+_MAX_LINES = 250_000
+_DEEPEST, _DEEPEST_LONG = 16, 2  # maximum messages around a message, and around a message of more than _MAX_PARSED
 _KEPT = 1 << 16  # first bytes of a part that are parsed; they must contain its header
 _LONG = 1 << 12  # minimum bytes of a body that is set aside
 
@@ -40,7 +40,7 @@ def check_depth(data: bytes, depth: int) -> None:
     """Raise ValueError if a mail message is attached too deep: inside more than 16 other messages, or more than 2 if it
     has over 8 MiB. `data`: its bytes; `depth`: number of messages around it.
     """
-    if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MOST_PARSED):
+    if depth > _DEEPEST or (depth > _DEEPEST_LONG and len(data) > _MAX_PARSED):
         raise ValueError("too many messages are attached in one another")
 
 
@@ -48,10 +48,10 @@ def check_head(data: bytes, head: int) -> None:
     """Raise ValueError if the header of a mail message, `data[:head]`, has more than 1 MiB or 10,000 lines, or a field
     `Content-…` of more than 16 KiB or 100 parameters.
     """
-    if head > _MOST_IN_HEAD:
-        raise ValueError(f"its header has more than {_MOST_IN_HEAD:,} bytes")
-    if _lines(data, head) > _MOST_FIELDS:
-        raise ValueError(f"its header has more than {_MOST_FIELDS:,} lines")
+    if head > _MAX_IN_HEAD:
+        raise ValueError(f"its header has more than {_MAX_IN_HEAD:,} bytes")
+    if _lines(data, head) > _MAX_FIELDS:
+        raise ValueError(f"its header has more than {_MAX_FIELDS:,} lines")
     _check_fields(data[:head])
 
 
@@ -62,8 +62,8 @@ def parse(parser: BytesParser[_Parsed], data: bytes) -> _Parsed:
     """
     mark = f"urnscan-{os.urandom(12).hex()}-"  # random, so that no message can contain it
     short, bodies = _set_aside(data, mark)
-    if len(short) > _MOST_PARSED or _lines(short, len(short)) > _MOST_LINES:
-        raise ValueError(f"more than {_MOST_PARSED:,} bytes or {_MOST_LINES:,} lines of it are no long bodies")
+    if len(short) > _MAX_PARSED or _lines(short, len(short)) > _MAX_LINES:
+        raise ValueError(f"more than {_MAX_PARSED:,} bytes or {_MAX_LINES:,} lines of it are no long bodies")
     _check_fields(short)
     message = parser.parsebytes(short)
     if bodies:
@@ -84,8 +84,8 @@ def _lines(data: bytes, end: int) -> int:
 
 def _check_fields(data: bytes) -> None:
     for field in _FIELD.finditer(data):
-        if len(field[0]) > _MOST_IN_FIELD or field[0].count(b";") > _MOST_PARAMETERS:
-            limits = f"{_MOST_IN_FIELD:,} bytes or {_MOST_PARAMETERS} parameters"
+        if len(field[0]) > _MAX_IN_FIELD or field[0].count(b";") > _MAX_PARAMETERS:
+            limits = f"{_MAX_IN_FIELD:,} bytes or {_MAX_PARAMETERS} parameters"
             raise ValueError(f"a field of its header has more than {limits}")
 
 

@@ -25,7 +25,7 @@ _NamedTexts: TypeAlias = list[tuple[str, bytes]]
 """Pairs of the name of a member and its bytes."""
 
 # Maximum bytes of a message, which is read into memory.
-_MOST = 1 << 26
+_MAX = 1 << 26
 _BLOCK = 1 << 18  # minimum bytes of an mbox that are searched at a time
 
 _FIELD = rb"[!-9;-~]+[ \t]*:"
@@ -42,7 +42,7 @@ _COUNT = re.compile(rb"([0-9]{1,10})[ \t]*\r?\n")
 _COUNT_BEGUN = re.compile(rb"[0-9]{1,10}[ \t]{0,8}\r?")
 _LONGEST_COUNT = 20
 _TOLD_BY = 16  # bytes
-_BEHIND = re.compile(rb"[\r\n]*(?:From |\Z)")
+_FOLLOWS = re.compile(rb"[\r\n]*(?:From |\Z)")
 # A byte that no URN has, so that a name is not cut there; and the bytes in which it is searched.
 _BETWEEN_NAMES, _NEAR = re.compile(rb"[\s\"<>]"), 1 << 16
 
@@ -71,7 +71,7 @@ def open_message(reader: Reader, layer: Layer) -> Iterator[Member | Texts | Sour
     parsed: an error, its beginning (about 64 MiB) as `message`, and the other bytes as `rest`. An error of `reader` is
     yielded, too, and the bytes after it as `rest`.
     """
-    return _message(Buffer.of(reader), layer, _MOST + 1, after="")
+    return _message(Buffer.of(reader), layer, _MAX + 1, after="")
 
 
 def is_emlx(head: bytes, _: Layer) -> bool | None:
@@ -93,7 +93,7 @@ def open_emlx(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
     buffer = Buffer.of(reader)
     count = _COUNT.match(buffer.head(_LONGEST_COUNT))
     buffer.skip(count.end() if count else 0)
-    return _message(buffer, layer, min(int(count[1]) if count else 0, _MOST + 1), after="properties")
+    return _message(buffer, layer, min(int(count[1]) if count else 0, _MAX + 1), after="properties")
 
 
 def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[Member | Texts | SourceError]:
@@ -101,10 +101,10 @@ def _message(buffer: Buffer, layer: Layer, length: int, after: str) -> Iterator[
     member with this name. A message over 64 MiB: its beginning (about 64 MiB), and all bytes after that as the member
     `rest`.
     """
-    data = buffer.head(length if length <= _MOST else _MOST + _NEAR)
-    data = data[: length if length <= _MOST else _most_of(data)]
+    data = buffer.head(length if length <= _MAX else _MAX + _NEAR)
+    data = data[: length if length <= _MAX else _most_of(data)]
     buffer.skip(len(data))
-    is_whole = len(data) <= _MOST
+    is_whole = len(data) <= _MAX
     texts, others = _members(data, "", layer, is_whole=is_whole)
     yield _together(texts)
     yield from others
@@ -128,7 +128,7 @@ def open_mbox(reader: Reader, layer: Layer) -> Iterator[Member | Texts | SourceE
         number += 1
         name = f"message {number}"
         line = data.find(b"\n") + 1 if data.startswith(b"From ") else 0
-        message_texts, others = _members(data[line:], f"{name}/", layer, is_whole=len(data) <= _MOST)
+        message_texts, others = _members(data[line:], f"{name}/", layer, is_whole=len(data) <= _MAX)
         texts += message_texts
         waiting += len(data)
         if others or waiting >= _BLOCK:
@@ -156,11 +156,11 @@ def _next(buffer: Buffer) -> bytes:
     data = buffer.peek(length + _LINE) if length else data
     end = _announced_end(data, length)
     while not end:
-        if match := _NEXT.search(data, searched, _MOST + 1):
+        if match := _NEXT.search(data, searched, _MAX + 1):
             end = match.end()
             break
         searched = max(0, len(data) - _LINE)
-        longer = buffer.peek(2 * len(data)) if len(data) <= _MOST else data
+        longer = buffer.peek(2 * len(data)) if len(data) <= _MAX else data
         if len(longer) == len(data):
             end = _most_of(data)
             break
@@ -174,8 +174,8 @@ def _most_of(data: bytes | memoryview) -> int:
     """Index after the first byte that ends a name, from 64 MiB on; 64 MiB and one byte if there is none nearby; the
     number of all bytes of shorter `data`.
     """
-    between = _BETWEEN_NAMES.search(data, _MOST, _MOST + _NEAR)
-    return between.end() if between else min(len(data), _MOST + 1)
+    between = _BETWEEN_NAMES.search(data, _MAX, _MAX + _NEAR)
+    return between.end() if between else min(len(data), _MAX + 1)
 
 
 def _announced_length(data: memoryview) -> int:
@@ -183,15 +183,15 @@ def _announced_length(data: memoryview) -> int:
     head = _HEAD_END.search(data)
     found = head and _CONTENT_LENGTH.search(data, 0, head.end())
     length = head.end() + int(found[1]) if head and found else 0
-    return length if length <= 2 * _MOST else 0
+    return length if length <= 2 * _MAX else 0
 
 
 def _announced_end(data: memoryview, length: int) -> int:
     """Index of the line `From ` after the first `length` bytes of `data`, or of the end after them; 0 if neither is
     there.
     """
-    behind = _BEHIND.match(data, length) if 0 < length <= len(data) else None
-    return behind.end() - len(b"From ") * behind[0].endswith(b"From ") if behind else 0
+    follows = _FOLLOWS.match(data, length) if 0 < length <= len(data) else None
+    return follows.end() - len(b"From ") * follows[0].endswith(b"From ") if follows else 0
 
 
 def _members(
@@ -202,7 +202,7 @@ def _members(
     """
     from urnscan.formats.documents.mime import take_apart  # noqa: PLC0415 (its library takes long to load)
 
-    wrong = "" if is_whole else f"it has more than {_MOST:,} bytes"
+    wrong = "" if is_whole else f"it has more than {_MAX:,} bytes"
     if not wrong:
         try:
             texts, attached = take_apart(data, before)

@@ -22,7 +22,7 @@ Parts: TypeAlias = list[tuple[str, bytes]]
 
 _ATTACHED = "message/"  # prefix of the names in an attached message
 # Maximum boundaries in a message: the parser compares each line with all boundaries.
-_MOST_BOUNDARIES = 50
+_MAX_BOUNDARIES = 50
 _BOUNDARY = re.compile(rb"(?i);\s*+boundary[*0-9]*+\s*+=")
 _FLOWED_LINE = re.compile(rb"(>*+) ?([^\n]*+)\n?")
 _SIGNATURE = b"-- "
@@ -121,8 +121,8 @@ def _parsed(data: bytes, head: int) -> _Part:
     parser = BytesParser(_Part)
     message = parser.parsebytes(data[:head])
     if message.get_content_maintype() in ("multipart", "message"):
-        if sum(1 for _ in _BOUNDARY.finditer(data)) > _MOST_BOUNDARIES:
-            raise ValueError(f"it has more than {_MOST_BOUNDARIES} boundaries")
+        if sum(1 for _ in _BOUNDARY.finditer(data)) > _MAX_BOUNDARIES:
+            raise ValueError(f"it has more than {_MAX_BOUNDARIES} boundaries")
         return parse(parser, data)
     # A message without parts: the parser would split the body into lines, which takes long.
     rest = data[head:].decode("ascii", "surrogateescape")

@@ -54,7 +54,7 @@ def _is_output(head: bytes, layer: Layer) -> bool | None:
     return None if may_be else False
 
 
-def told(layer: Layer) -> SourceError:
+def former_output(layer: Layer) -> SourceError:
     """Return (not raise) what is reported about an input that is a table that urnscan wrote.
 
     In a scan (`layer.reading.results` is true) a SourceNote: the table is scanned, and its URNs count once more. In a
@@ -63,12 +63,12 @@ def told(layer: Layer) -> SourceError:
     return SourceNote(layer.name, _SCANNED) if layer.reading.results else FormatError(layer.name, _NO_DUMP)
 
 
-def _tell(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
-    yield told(layer)
+def _open(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
+    yield former_output(layer)
     if layer.reading.results:
         yield as_text(Buffer.of(reader), layer)
 
 
 FORM = Archive(
-    name="a table that urnscan wrote", open=_tell, recognise=_is_output, signs=exactly(*_HEADERS, *_LINES_BEGIN)
+    name="a table that urnscan wrote", open=_open, recognise=_is_output, signs=exactly(*_HEADERS, *_LINES_BEGIN)
 )

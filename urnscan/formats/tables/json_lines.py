@@ -15,7 +15,7 @@ import numpy.typing as npt
 from urnscan.formats.tables.values import Place, PlacedValues, in_lists, in_place
 from urnscan.framing.buffer import Buffer
 
-_MOST = 1 << 18  # maximum bytes of lines per call
+_MAX = 1 << 18  # maximum bytes of lines per call
 # Maximum depth of arrays with usual strings. Each level costs a pass over all values.
 _DEEPEST = 3
 _ESCAPED = re.compile(rb"\\u00[0-7]")  # a character of ASCII, which may occur in a name
@@ -113,7 +113,7 @@ class UsualLines:
         """Decode the next whole lines in the memory of `buffer` (at most 256 KiB) without taking them, and find the
         unusual lines.
         """
-        end = buffer.data.rfind(b"\n", buffer.at, buffer.at + _MOST) + 1
+        end = buffer.data.rfind(b"\n", buffer.at, buffer.at + _MAX) + 1
         block = buffer.data[buffer.at : end]
         lines = block.split(b"\n")[:-1]
         self._starts = [*itertools.accumulate((len(line) + 1 for line in lines), initial=buffer.offset)]

@@ -14,7 +14,7 @@ from urnscan.compiled.arrow import number_array, number_scalar
 from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
-from urnscan.formats.tables.values import MOST_BYTES, Failures, Place, below, in_lists, in_place, in_words, no_column
+from urnscan.formats.tables.values import MAX_BYTES, Failures, Place, below, in_lists, in_place, in_words, no_column
 
 FAILED = (pa.ArrowException, ValueError, OSError, MemoryError, OverflowError, RecursionError)
 """Exceptions that pyarrow, or this module, raises for a damaged file."""
@@ -30,7 +30,7 @@ _UNREAD = (pa.types.is_union, pa.types.is_list_view, pa.types.is_large_list_view
 _DEEPEST = 100
 _LONGEST = (1 << 31) - 1  # maximum bytes of a value, by 32-bit offsets
 # Rows per step: types without data, such as null, can have any number of rows without memory.
-_MOST_ROWS = 1 << 20
+_MAX_ROWS = 1 << 20
 _LARGEST_DICTIONARY = 1 << 30  # maximum bytes of a dictionary whose values may share bytes
 
 
@@ -150,9 +150,9 @@ def _leaves(array: pa.Array, tails: Tails, place: Place, layer: Layer, depth: in
         array, kind = array.storage, kind.storage_type
     if not _has_text(kind, depth):
         return
-    if len(array) > _MOST_ROWS and not pa.types.is_dictionary(kind):
-        for start in range(0, len(array), _MOST_ROWS):
-            yield from _leaves(array.slice(start, _MOST_ROWS), tails, _later(place, start), layer, depth)
+    if len(array) > _MAX_ROWS and not pa.types.is_dictionary(kind):
+        for start in range(0, len(array), _MAX_ROWS):
+            yield from _leaves(array.slice(start, _MAX_ROWS), tails, _later(place, start), layer, depth)
         return
     # Empty rows take time, too, so they count.
     layer.budget.count_unfolded(len(array) // 8)
@@ -216,8 +216,8 @@ def _pieces(array: pa.Array) -> Iterator[tuple[int, pa.BinaryArray]]:
             dictionary = dictionary.cast(pa.binary())
     else:
         array = as_bytes(array)
-    for first in range(0, len(array), _MOST_ROWS):
-        for start, values in _pieces_of_rows(array.slice(first, _MOST_ROWS), dictionary, sizes):
+    for first in range(0, len(array), _MAX_ROWS):
+        for start, values in _pieces_of_rows(array.slice(first, _MAX_ROWS), dictionary, sizes):
             yield first + start, values
 
 
@@ -238,7 +238,7 @@ def _pieces_of_rows(
     start = 0
     while start < len(array):
         before = int(ends[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(ends, before + MOST_BYTES, "right")))
+        end = max(start + 1, int(np.searchsorted(ends, before + MAX_BYTES, "right")))
         byte_count = int(ends[end - 1]) - before
         if byte_count > _LONGEST:
             raise OverflowError(f"a value has {byte_count:,} bytes, more than {_LONGEST:,}")

@@ -11,9 +11,9 @@ from urnscan.errors import SourceError
 from urnscan.formats.contents import Values
 from urnscan.formats.context import Layer
 from urnscan.formats.protocol import Table, exactly, looks_binary
-from urnscan.formats.tables.former_outputs import told
+from urnscan.formats.tables.former_outputs import former_output
 from urnscan.formats.tables.nested_text import FAILED, Tails, as_bytes, choose, read_column, tails_of
-from urnscan.formats.tables.values import MOST_BYTES, Failures, bytes_of, in_place, in_words
+from urnscan.formats.tables.values import MAX_BYTES, Failures, bytes_of, in_place, in_words
 from urnscan.stores.reader import Reader, begins, path_of_file
 
 _MAGIC = b"PAR1"
@@ -21,7 +21,7 @@ _ENCRYPTED = b"PARE"
 _RESULT_KEY = b"urnscan"  # in the metadata of the tables that a run writes
 _TO_DECRYPT = "is encrypted, and is not read; decrypt it first"
 
-_MOST_ROWS = 1 << 16
+_MAX_ROWS = 1 << 16
 _BUFFER = 1 << 18
 # Bytes; columns with a larger dictionary are read as dictionary arrays.
 _LARGE_DICTIONARY = 1 << 22
@@ -132,7 +132,7 @@ class _Parquet:
 
     def read(self) -> Iterator[Values | SourceError]:
         if _RESULT_KEY in (self._metadata.metadata or {}) and not self._layer.reading.columns:
-            yield told(self._layer)
+            yield former_output(self._layer)
             if not self._layer.reading.results:
                 return
         schema = self._file.schema_arrow
@@ -174,7 +174,7 @@ class _Parquet:
         self._layer.budget.check_announced(byte_count)
         if in_lists > max(_LISTS, _LISTS_RATIO * there):
             raise OverflowError(f"lists with {in_lists // _IN_LIST:,} values are too long; write smaller row groups")
-        most = min(_MOST_ROWS, 2 * MOST_BYTES * rows // max(1, byte_count))
+        most = min(_MAX_ROWS, 2 * MAX_BYTES * rows // max(1, byte_count))
         kept = []
         for leaf, chunk in chunks:
             dictionary = self._dictionary(chunk)

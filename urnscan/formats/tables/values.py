@@ -18,9 +18,9 @@ Place = Callable[[int], str]
 """Function from the index of a value, from 0, to its place in the table, a text such as `7/url` (`row/column`)."""
 PlacedValues = tuple[list[bytes], Place]
 """Values as bytes, none of them empty, and the function from an index in them to the place of the value."""
-MOST_BYTES = 1 << 23
+MAX_BYTES = 1 << 23
 """Approximate maximum number of bytes (8 MiB) in one `Values`; a single value may be longer, and is not split."""
-_MOST_VALUES = 1 << 14
+_MAX_VALUES = 1 << 14
 _IN_MEMORY = 1 << 28  # maximum bytes of a table from a stream that needs seeks
 _FAILURES = 10  # errors that are reported singly
 _NAMES = 20  # maximum columns that an error lists
@@ -50,7 +50,7 @@ def gather(parts: Iterable[PlacedValues | SourceError], layer: Layer) -> Iterato
             places.append(part[1])
             values += part[0]
             byte_count += sum(map(len, part[0]))
-        if byte_count >= MOST_BYTES or len(values) >= _MOST_VALUES:
+        if byte_count >= MAX_BYTES or len(values) >= _MAX_VALUES:
             yield _column(values, starts, places, layer)
             values, starts, places, byte_count = [], [], [], 0
     if values:

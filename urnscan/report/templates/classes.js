@@ -236,7 +236,7 @@
     }
   };
 
-  // The address holds what is chosen, behind the name of a section: #classes?nid=isbn&page=2. So the button Back works, and
+  // The address holds what is chosen, after the name of a section: #classes?nid=isbn&page=2. So the button Back works, and
   // an address can be sent to others. Texts in it are only compared with those of the page.
   const inAddress = () =>
     String(new URLSearchParams(Object.entries(state).filter(([name, value]) => value !== defaults[name])));

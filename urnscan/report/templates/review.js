@@ -9,7 +9,7 @@
     return;
   }
 
-  // Rows of CSV: their cells, and `rest`, what stands behind the third cell.
+  // Rows of CSV: their cells, and `rest`, the text after the third cell.
   const parsed = (text, separator = ",") => {
     const rows = [];
     const plain = new RegExp(`[^${separator}\\r\\n]*`, "y");
@@ -557,7 +557,7 @@
 
   const bar = element("bar");
   bar.hidden = false;
-  // What is scrolled to must not lie below the bar.
+  // What is scrolled to must not be below the bar.
   new ResizeObserver(() => { document.documentElement.style.scrollPaddingTop = `${bar.offsetHeight + 8}px`; }).observe(bar);
   recall();
   count();

@@ -57,7 +57,7 @@ _LONGEST_FRONT = 32
 # Bytes of a window after its longest URN, for the look-ahead.
 _SPARE = 1 << 12
 # Maximum number of consecutive steps that skip text, such as line ends.
-_MOST_NOTHING = 16
+_MAX_NOTHING = 16
 
 SLOTS = 6
 AT, USED, COUNT, LITERAL, FIRST_END, BROKEN = range(SLOTS)
@@ -348,7 +348,7 @@ def _read(
             return at, used, OPEN
         if byte == NOTHING:
             nothing += 1
-            if nothing > _MOST_NOTHING:
+            if nothing > _MAX_NOTHING:
                 return at, used, DONE
             changed = np.uint8(1)
         else:

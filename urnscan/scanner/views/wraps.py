@@ -1,7 +1,7 @@
 r"""URNs that are broken over lines, or by invisible characters.
 
 A match of the grammar ends at a break, but the URN may go on after the break. `read_on` joins both sides of a break if
-that is plausible, at most `MOST_BREAKS` times in a URN, and applies the grammar to the joined bytes. A break may also
+that is plausible, at most `MAX_BREAKS` times in a URN, and applies the grammar to the joined bytes. A break may also
 come right at the beginning of a URN: after `urn:`, `urn:nid` or `urn:nid:`. `tests/scanner/views/test_wraps.py`
 compares the rules with places that people have checked.
 
@@ -10,7 +10,7 @@ compares the rules with places that people have checked.
 
 These words have one meaning below and in the code:
   * part: the bytes of the URN before the break, `urn:ietf:params:rtp-`;
-  * run: all bytes after the break that a URN may contain, `hdrext:sdes:mid`, at most `MOST_AHEAD`. It never begins
+  * run: all bytes after the break that a URN may contain, `hdrext:sdes:mid`, at most `MAX_AHEAD`. It never begins
     with `urn:` or with a scheme and `://`. The joined bytes must be a URN that reaches beyond the break;
   * mark: one of < " ' ` ( [ { before the URN, with at most 64 bytes between them, none of which is a space or a mark;
   * partner: the byte that closes the mark;
@@ -65,14 +65,14 @@ import regex
 from urnscan.urn.syntax import Syntax
 from urnscan.urn.trim import CLOSES
 
-MOST_BREAKS = 4
-MOST_AHEAD = 256
+MAX_BREAKS = 4
+MAX_AHEAD = 256
 _LONGEST_LINE = 256
 LOOK_BACK = 320
 """Bytes before a URN, or before the end of its first part, that a decision may need: 65 for the mark, 256 for the line
 before the break. A longer line has no leader.
 """
-AHEAD = MOST_BREAKS * (150 + MOST_AHEAD)
+AHEAD = MAX_BREAKS * (150 + MAX_AHEAD)
 """Bytes after the end of the first part of a URN that a decision may need: for each break 141 bytes, and a run (the
 bytes of the URN after the break).
 """
@@ -86,7 +86,7 @@ _PARTNER = dict(zip(b"<\"'`([{", b">\"'`)]}", strict=True))
 
 _URN_BYTE = rb"[A-Za-z0-9._~!$&'()*+,;=:@/?#%-]"
 _FIRST_RUN = regex.compile(_URN_BYTE + rb"+")
-_RUN = regex.compile(_URN_BYTE + rb"{0,%d}" % MOST_AHEAD)
+_RUN = regex.compile(_URN_BYTE + rb"{0,%d}" % MAX_AHEAD)
 _STUB = regex.compile(rb"[Uu][Rr][Nn]:(?![Uu][Rr][Nn]:)(?:[A-Za-z0-9][A-Za-z0-9-]{0,31}:?)?")
 _INVISIBLE = regex.compile(
     rb"(?:\xC2\xAD|\xE2\x80[\x8B-\x8D]|\xE2\x81\xA0|\xEF\xBB\xBF){1,3}(?:[ \t]{0,4}\r?\n[ \t]{0,60})?"
@@ -138,7 +138,7 @@ def is_enough(data: bytes) -> bool:
     """Whether `data`, the bytes after the first part of a URN (from the first break on), is enough for `read_on` to
     decide where the URN ends: it has an empty line, more than four line ends, or AHEAD (1,624) bytes.
     """
-    return len(data) >= AHEAD or data.count(b"\n") > MOST_BREAKS or _EMPTY_LINE.search(data) is not None
+    return len(data) >= AHEAD or data.count(b"\n") > MAX_BREAKS or _EMPTY_LINE.search(data) is not None
 
 
 def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsize) -> BrokenURN | None:
@@ -152,7 +152,7 @@ def read_on(data: bytes, start: int, syntax: Syntax, max_length: int = sys.maxsi
     places: list[int] = []
     best = 0
     begin, last_break = start, 0
-    for left in range(MOST_BREAKS, -1, -1):
+    for left in range(MAX_BREAKS, -1, -1):
         run = _unquoted(data, begin, _matched(_FIRST_RUN if begin == start else _RUN, data, begin))
         text += run
         places += range(begin, begin + len(run))
@@ -206,7 +206,7 @@ def _continuation(data: bytes, start: int, end: int, part: bytes, left: int) -> 
     if begin is None or _FOREIGN.match(data, begin):
         return None
     run = _matched(_RUN, data, begin)
-    if not run or len(run) == MOST_AHEAD:
+    if not run or len(run) == MAX_AHEAD:
         return None
     goes_on = bool(run.strip(_CLOSING)) if silent else _plausible(data, start, begin, part, run, left)
     return begin if goes_on else None

@@ -38,7 +38,7 @@ _Indices = npt.NDArray[np.int16]
 _States = npt.NDArray[np.uint32]
 
 NAMES = (None, None, "nss-grammar", "check-digit", "dnb-check-digit", "untrimmed", "run-on", "template", None)
-"""Problem of each code of a verdict (the result of a check), a key of `urn.problems.PROBLEMS`, or None. The codes are
+"""Problem of each result of a check, a key of `urn.problems.PROBLEMS`, or None. The codes are
 _UNKNOWN to _NUL; _NUL is the code of a name with `%00`.
 """
 _UNKNOWN, _VALID, _GRAMMAR, _CHECK_DIGIT, _DNB, UNTRIMMED, _RUN_ON, _TEMPLATE, _NUL = range(9)
@@ -285,12 +285,12 @@ def _not_meant(data: ByteArray, start: int, end: int, rule: int, tables: _Tables
         length = front(data, start, fits, _KINDS) if some_fit else 0
         if length == 0:
             continue
-        behind = start + length
-        is_sure = _fits(data, start, behind, 2 * rule, tables)
+        after = start + length
+        is_sure = _fits(data, start, after, 2 * rule, tables)
         # `room` contains the flags of the prefixes. They are no longer needed, so the part with the check digit may
         # overwrite them.
-        if not is_sure or tables.check[rule] == _NBN or _has_right_digit(data, start, behind, rule, tables, room):
-            return UNTRIMMED if is_trimmable(data, behind, end, _CLOSES) else _RUN_ON
+        if not is_sure or tables.check[rule] == _NBN or _has_right_digit(data, start, after, rule, tables, room):
+            return UNTRIMMED if is_trimmable(data, after, end, _CLOSES) else _RUN_ON
     return _TEMPLATE if is_template(data, start, end) else _UNKNOWN
 
 

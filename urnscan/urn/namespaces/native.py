@@ -99,8 +99,8 @@ class Native:
         length = bisect.bisect_left(ends, True, key=lambda end: form.fullmatch(text[:end], partial=True) is None) - 1
         if length == len(text):
             raise self._error(identifier, "it ends too early")
-        behind = f"cannot follow {_shown(text[:length])}" if length else "cannot begin it"
-        raise self._error(identifier, f"{text[length]!r} {behind}")
+        error = f"cannot follow {_shown(text[:length])}" if length else "cannot begin it"
+        raise self._error(identifier, f"{text[length]!r} {error}")
 
     def _judged(self, nss: str, identifier: str) -> str:
         judgement = judge(f"urn:{self.nid}:{nss}")

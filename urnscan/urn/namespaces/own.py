@@ -26,7 +26,7 @@ only.
 # Maximum bytes of a file. Ours has 42,000.
 _LARGEST = 1_000_000
 # Maximum number of namespaces in a file. Compiled code counts rules in 16 bits.
-_MOST = 5_000
+_MAX = 5_000
 _NID = regex.compile("[a-z0-9][a-z0-9-]{0,31}")
 _NEEDED = ("title", "rule", "equality")
 _KEYS = tuple(key.name for key in fields(Rule) if key.name != "nid")
@@ -118,8 +118,8 @@ class _RulesFile:
             raise FatalError(f"{self._name}: invalid TOML: too many nested brackets") from None
         if not table:
             raise FatalError(f"{self._name}: contains no rules; begin a namespace with its NID, as in [x-lamp]")
-        if len(table) > _MOST:
-            raise FatalError(f"{self._name}: contains {len(table):,} namespaces; the maximum is {_MOST:,}")
+        if len(table) > _MAX:
+            raise FatalError(f"{self._name}: contains {len(table):,} namespaces; the maximum is {_MAX:,}")
         for nid, entry in table.items():
             self._check(nid, entry)
         yield from rules_of(table).values()

@@ -34,8 +34,8 @@ CASE, CHECKED = 3, 4
 # No rule is applied to a name with "?" or "#": RFC 2141 reserves them (§2.3.2), in RFC 8141 they begin components.
 _RULE_CHARACTERS = frozenset(range(0x21, 0x7F)) - frozenset(b"?#")
 _NO_URN_CHARACTER = 127
-_MOST_STATES = 5000
-_MOST_WORK = 2_000_000
+_MAX_STATES = 5000
+_MAX_WORK = 2_000_000
 """Maximum number of NFA states that are visited to make one automaton; reaching it takes some seconds. The registered
 patterns need some thousands.
 """
@@ -193,7 +193,7 @@ class _NFA:
         return token
 
     def _state(self) -> int:
-        if len(self.edges) == _MOST_STATES:
+        if len(self.edges) == _MAX_STATES:
             raise ValueError("a pattern with too many states")
         self.edges.append([])
         self.free.append([])
@@ -243,7 +243,7 @@ class _NFA:
         if token is None:
             return fragment
         first, comma, last = _COUNTS.get(token[0], token[0])[1:-1].partition(",")
-        if max(len(first), len(last)) > len(str(_MOST_STATES)):
+        if max(len(first), len(last)) > len(str(_MAX_STATES)):
             raise ValueError("a pattern with too many states")
         least, most = int(first), None if comma and not last else int(last or first)
         if most is not None and most < least:
@@ -312,7 +312,7 @@ def automaton(text: str) -> Automaton:
             steps = [(mark, target) for data, mark, target in edges if byte in data]
             next_state = nfa.closure({target for _, target in steps})
             work += 1 + len(next_state)
-            if work > _MOST_WORK:
+            if work > _MAX_WORK:
                 raise ValueError("a pattern whose automaton is too large: fewer repetitions with {m,n} make it smaller")
             if next_state not in states:
                 states[next_state] = len(states)

@@ -20,8 +20,8 @@ _LABEL_OPTIONAL = (native.uuid, native.isbn, native.issn, native.isni, native.do
 _LABEL_REQUIRED = (native.eidr, native.isan, native.lei, native.oid)
 """Identifiers that need a label, because other texts have the same form: 1.2.3 may be an OID or a version."""
 # Least and maximum digits of a text that is nearly an ISBN or ISSN; fewer or more digits may be anything.
-_FEWEST, _MOST = 7, 20
-# A text that may stand in a field for numbers: words, without the punctuation of addresses and names of files.
+_FEWEST, _MAX = 7, 20
+# A text that may be in a field for numbers: words, without the punctuation of addresses and names of files.
 _WORDS = r"\w[\w -]{0,39}+"
 # Maximum characters of a text.
 _LONGEST = 4096
@@ -77,7 +77,7 @@ def why_no_isbn_or_issn(text: str) -> str | None:
         return f"{REASONS['scheme-missing']}; it is no ISBN or ISSN either: it has letters" if has_letters else None
     labelled = [check for check in NUMBERS if match[check]]
     bare = match["number"].replace("-", "").replace(" ", "")
-    if not labelled and not _FEWEST <= sum(map(str.isdigit, bare)) <= len(bare) <= _MOST:
+    if not labelled and not _FEWEST <= sum(map(str.isdigit, bare)) <= len(bare) <= _MAX:
         return None
     because = why_no_number(bare, dict(NUMBERS[check] for check in labelled or NUMBERS))
     if because is None and len(bare) == 13:

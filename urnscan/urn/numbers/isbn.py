@@ -109,18 +109,18 @@ def write_isbn(data: ByteArray | bytes, start: int, end: int, out: ByteArray | b
     >>> [write_isbn(isbn, 0, len(isbn), out, 0) for isbn in (b"316148410X", b"3161484101", b"316148410 X", b"9999999999")]
     [2, 1, 0, 1]
     """
-    count, is_behind_hyphen = 0, True
+    count, is_after_hyphen = 0, True
     for place in range(start, end):
         byte = data[place]
         is_x = place == end - 1 and byte | _CASE == _LETTER_X
         if byte == _HYPHEN:
-            if is_behind_hyphen:
+            if is_after_hyphen:
                 return NO_ISBN
         elif not (_DIGIT_0 <= byte <= _DIGIT_9 or is_x):
             return NO_ISBN
-        is_behind_hyphen = byte == _HYPHEN
-        count += not is_behind_hyphen
-    if is_behind_hyphen or not (count == 10 or count == 13):
+        is_after_hyphen = byte == _HYPHEN
+        count += not is_after_hyphen
+    if is_after_hyphen or not (count == 10 or count == 13):
         return NO_ISBN
     to = at
     if count == 10:
