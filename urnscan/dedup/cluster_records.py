@@ -16,10 +16,8 @@ from urnscan.dedup.compare.unpacked_descriptions import SHOWN
 from urnscan.dedup.join.choose_kept import (
     RankingValues,
     check_sources,
+    described_values,
     first_records,
-    level_of,
-    moment_of,
-    need_descriptions,
     ranks,
 )
 from urnscan.dedup.join.citation_pairs import NO_PAIRS, CitationPairs, citation_pairs
@@ -225,14 +223,14 @@ def _ranking_values(
         lengths, counts = (np.bincount(work, values).astype(np.int64) for values in (lengths, counts))
         dumps = dumps[begins]
     # An array that no rule compares is a single number in memory.
-    changed, levels, fields, order, deleted = (
-        np.broadcast_to(np.int64(value), len(begins)) for value in (0, level_of(NOTHING), 0, 1, 0)
-    )
+    zero = np.broadcast_to(np.int64(0), len(begins))
+    deleted = zero
     if len(records_deleted := reading.records.deleted):
         deleted = np.zeros(len(begins), np.int8)
         deleted[work[records_deleted]] = 1
-    if need_descriptions(policy.keep):
-        changed, levels, fields = changed.copy(), levels.copy(), fields.copy()
+    of_descriptions = dict.fromkeys(("changed", "level", "fields"), zero)
+    if values := described_values(policy.keep):
+        of_descriptions |= {value.name: np.full(len(begins), value.of(NOTHING), value.kind) for value in values}
         progress.on_stage(Stage("choosing", reading.records.count, ROWS))
         is_shared = (np.bincount(cluster) > 1)[cluster]
         for _, span, rows in records.batches():
@@ -240,22 +238,17 @@ def _ranking_values(
             shares = is_shared[span]
             # Many duplicates are copies: their description is unpacked once.
             packed = rows.column("description").filter(flag_array(shares)).dictionary_encode()
-            descriptions = map(description_of, packed.dictionary.to_pylist())
-            values = [(moment_of(each), level_of(each), int(each.fields or 0)) for each in descriptions]
-            number = work[span][shares]
-            moment, level, count = np.array(values, np.int64).reshape(-1, 3)[numbers(packed.indices)].T
-            np.maximum.at(changed, number, moment)
-            np.minimum.at(levels, number, level)
-            np.maximum.at(fields, number, count)
+            descriptions = [description_of(data) for data in packed.dictionary.to_pylist()]
+            for value in values:
+                of_each = np.array([value.of(each) for each in descriptions], value.kind)
+                value.best.at(of_descriptions[value.name], work[span][shares], of_each[numbers(packed.indices)])
     return RankingValues(
         byte_count=lengths,
         identifiers=counts,
         dump=dumps,
-        changed=changed,
-        level=levels,
-        fields=fields,
-        decided=order if decisions is None else decisions.order,
+        decided=np.broadcast_to(np.int64(1), len(begins)) if decisions is None else decisions.order,
         deleted=deleted,
+        **of_descriptions,
     )
 
 

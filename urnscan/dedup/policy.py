@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from urnscan.dedup.compare.agreement import ASPECTS
-from urnscan.dedup.join.choose_kept import need_descriptions, read_rules
+from urnscan.dedup.join.choose_kept import described_values, read_rules
 from urnscan.dedup.join.never_join import NeverJoin, never_join_of
 from urnscan.dedup.review.decisions import Decisions, decisions_of
 from urnscan.errors import ArgumentError, option
@@ -136,7 +136,7 @@ class Policy:
     @property
     def needs_descriptions(self) -> bool:
         """Whether descriptions of the records are needed: to compare aspects (`agree`), or for a rule of `keep`."""
-        return bool(self.agree) or need_descriptions(self.keep)
+        return bool(self.agree or described_values(self.keep))
 
     @property
     def has_keys(self) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -53,9 +53,9 @@ class RankingValues:
     dump: IntArray
     """Index of the dump, from 0."""
     changed: IntArray
-    """Moment of the last change, as a number that grows with time; 0 if unknown (`moment_of`)."""
+    """Moment of the last change, as a number that grows with time (`moment_of`); 0 if unknown, or if no rule needs it."""
     level: IntArray
-    """Encoding level, from 1 (the fullest) to 10 (unknown); see `level_of`."""
+    """Encoding level, from 1 (the fullest) to 10 (unknown); see `level_of`. 0 if no rule needs it."""
     fields: IntArray
     """Number of fields of MARC; 0 if there are none, or if no rule needs them."""
     decided: IntArray
@@ -79,7 +79,6 @@ _RULES: Mapping[str, Callable[[RankingValues, Numbers], Sequence[IntArray]]] = M
 """Sort keys of works for each rule; the smallest wins. `~` reverses the order, also of unsigned numbers."""
 KEEP = tuple(_RULES)
 """Names of the rules that need no value after them: all except SOURCE."""
-_DESCRIBED = {"newest", "fullest"}
 
 
 def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
@@ -97,11 +96,6 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
         if rule not in KEEP and not (rule.startswith(SOURCE) and rule != SOURCE):
             raise ArgumentError(f"{option('keep', None)} cannot be {rule!r}: {known}")
     return rules
-
-
-def need_descriptions(rules: Iterable[str]) -> bool:
-    """Whether one of the rules (of `keep`) compares values from descriptions: `newest` or `fullest`."""
-    return not _DESCRIBED.isdisjoint(rules)
 
 
 def moment_of(description: Description) -> int:
@@ -126,6 +120,34 @@ def _long_date(short: re.Match[str]) -> str:
 def level_of(description: Description) -> int:
     """Return the encoding level of a record (how fully it is catalogued), from 1 (the fullest) to 10 (unknown)."""
     return int(description.level or _LEVELS)
+
+
+class DescribedValue(NamedTuple):
+    """A value of `RankingValues` that the description of a record has."""
+
+    name: str
+    of: Callable[[Description], int]
+    """Returns the value of a description."""
+    best: np.ufunc
+    """Chooses between the values of several records that describe a work: `np.maximum` or `np.minimum`."""
+    kind: type[np.integer[Any]]
+    """Type of the value in an array."""
+
+
+_DESCRIBED: Mapping[str, Sequence[DescribedValue]] = MappingProxyType(
+    {
+        "newest": [DescribedValue("changed", moment_of, np.maximum, np.int64)],
+        "fullest": [
+            DescribedValue("level", level_of, np.minimum, np.int8),
+            DescribedValue("fields", lambda description: int(description.fields or 0), np.maximum, np.int32),
+        ],
+    }
+)
+
+
+def described_values(rules: Iterable[str]) -> list[DescribedValue]:
+    """Return the values of descriptions that rules (of `keep`) compare; empty if no rule needs descriptions."""
+    return [value for rule in dict.fromkeys(rules) for value in _DESCRIBED.get(rule, ())]
 
 
 def check_sources(rules: Iterable[str], dumps: Sequence[Dump], empty: Iterable[Input]) -> None:
