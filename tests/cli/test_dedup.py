@@ -421,7 +421,7 @@ class TestDeduplicated:
             (["u.jsonl", "--deduplicated", "kept"], ["u.jsonl: is in utf-16-le", "UTF-8"]),
             (["a.xml", "--deduplicated", "there"], ["there: exists already", "--force"]),
             (["b.xml", "--deduplicated", "in"], ["in/b.xml: exists already", "--force"]),
-            (["a.xml", "--deduplicated", "none/"], ["none/: this folder does not exist"]),
+            (["a.xml", "--deduplicated", "none/"], ["none/: this folder does not exist; make it first"]),
             (["a.xml", "-o", "kept", "--deduplicated", "in/../kept"], ["kept: named as two outputs"]),
             (["a.xml", "--report", ""], ["empty name"]),
             (["a.xml", "--deduplicated", "a.xml", "--force"], ["a.xml: is an input and an output"]),
@@ -606,11 +606,11 @@ class TestPolicy:
         )
 
     def test_max_cluster(self, urnscan):
-        """Records that a chain of URNs connects are told in one line, and none of them is removed."""
+        """Records that a chain of URNs connects are told in one line, and none of them is joined."""
         chain = json_lines(*[f"urn:foo:{at} urn:foo:{at + 1}" for at in range(5)], "urn:foo:x", "urn:foo:x")
         urnscan.write("chain.jsonl", chain)
         result = dedup(urnscan, "chain.jsonl", "--max-cluster", "4", "-o", "clusters.parquet")
-        line = "chain.jsonl: record 1: shared URNs connect it with 4 more records, so none of them is removed"
+        line = "chain.jsonl: record 1: shared URNs connect it with 4 more records, so none of them is joined"
         assert said(result)[0] == f"{line} (--max-cluster 4)"
         assert clustered(urnscan) == [1, 2, 3, 4, 5, 6, 6]
         rows = pq.read_table(urnscan.folder / "clusters.parquet").to_pylist()

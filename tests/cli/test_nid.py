@@ -113,7 +113,7 @@ class TestDedup:
 
     def test_a_dump_without_any_that_counts(self, urnscan):
         _, (line, _) = self.clusters(urnscan, "--nid", "doi")
-        assert line == "urnscan: -: none of its 3 records contains a URN that --nid and --not-nid let count"
+        assert line == "urnscan: -: none of its 3 records contains a URN that counts (--nid, --not-nid)"
 
 
 OFFICE = b"<a xmlns:v='urn:schemas-microsoft-com:vml'/> urn:isbn:9783999990521 urn:schemas-microsoft-com:office:word"

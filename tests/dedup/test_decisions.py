@@ -89,7 +89,7 @@ class TestWords:
         assert outcome(found)[kept] == "kept"
         ((_, _, text),) = found.report.remarks
         assert text == (
-            f'{kept} "{TITLE}": keep is instead of the record that the rules keep, so that one is removed; '
+            f'{kept} "{TITLE}": the record that the rules keep is removed, as this one has keep; '
             "write apart here if both shall stay"
         )
 
@@ -189,7 +189,7 @@ class TestAnyRecord:
     def test_together_without_component(self, run):
         again, edited = run
         rows = [{"source": "a", "member": "", "record": 1, "digest": "d0", "decision": "together"}]
-        with pytest.raises(FatalError, match="line 2: together needs a value in the column component"):
+        with pytest.raises(FatalError, match="line 2: together needs a group in the column component"):
             again(decisions=edited(rows))
 
 
@@ -285,7 +285,7 @@ class TestChecks:
         (tmp_path / "edited.csv").write_text(head + "".join(of_shelf) + of_shelf[0].replace("shelf.csv", "other.csv"))
         found = urnscan.deduplicate(other, decisions=tmp_path / "edited.csv")
         assert [reason.split(": ", 1)[1] for _, _, reason in found.report.refused][:4] == [
-            f"{tmp_path / 'shelf.csv'}: record {number} is in no dump of this run, or has changed"
+            f"{tmp_path / 'shelf.csv'}: record {number} was not found: its dump is not an input, or the record has changed"
             for number in (1, 3, 4, 2)
         ]
 
@@ -414,8 +414,8 @@ class TestChecks:
                 for cell in ("", "1.23E+15", "=d0")
             ),
             ("decision\nk\xe4ep\n", "is not in UTF-8"),
-            ("PK\x03\x04\xff", "is a workbook; save it as CSV in UTF-8 first"),
-            ("\xd0\xcf\x11\xe0\xa1", "is a workbook; save it as CSV in UTF-8 first"),
+            ("PK\x03\x04\xff", "is an Excel file or another workbook; save it as CSV in UTF-8 first"),
+            ("\xd0\xcf\x11\xe0\xa1", "is an Excel file or another workbook; save it as CSV in UTF-8 first"),
             ("PAR1\x15\xff", "is in Parquet; save it as CSV first"),
         ],
     )
@@ -481,7 +481,7 @@ class TestSeveralFiles:
         ("first", "second", "about"),
         [
             ("keep a1", "remove a1", "one record (a: record 1): keep and remove"),
-            ("together a1 1", "apart a1", "one record (a: record 1): together in component 1 and apart"),
+            ("together a1 1", "apart a1", "one record (a: record 1): together in group 1 and apart"),
             (
                 "together a1 b2",
                 "apart b2 a1",
@@ -518,7 +518,7 @@ class TestSeveralFiles:
         """Numbers of two runs mean nothing to each other: groups of two files are one only over a record of both."""
         read = read_decisions(write("jan.csv", "together a1 5"), write("feb.csv", "together b1 5", "together a1 7"))
         assert len(read.records) == 3
-        with pytest.raises(FatalError, match="together in component 5 and together in component 7"):
+        with pytest.raises(FatalError, match="together in group 5 and together in group 7"):
             read_decisions(write("one.csv", "together a1 5", "together a1 7"))
 
     def test_other_states_of_a_record(self, write):

@@ -107,7 +107,7 @@ class TestWhatShowsItself:
         rows = "".join(f"keep,a.csv,,{at},d{at:x},x{at},<b>\n" for at in range(1, 23))
         (tmp_path / "old.csv").write_text(f"decision,source,member,record,digest,record_id,title\n{rows}")
         found = urnscan.deduplicate(tmp_path / "a.csv", decisions=tmp_path / "old.csv")
-        first = 'old.csv: line 2: x1 "<b>": a.csv: record 1 is in no dump of this run'
+        first = 'old.csv: line 2: x1 "<b>": a.csv: record 1 was not found: its dump is not an input'
         for shown in (found, found.report):
             text = cells(shown._repr_html_())
             assert "22 decisions not applied:" in text

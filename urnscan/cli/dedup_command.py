@@ -283,18 +283,18 @@ def _say_left_out(report: DedupReport, policy: Policy) -> None:
     for urn, records in report.common[:_TOLD]:
         say(f"{urn}: is in {records:,} records, so it joins none of them (--max-class {policy.max_class})")
     if len(report.common) > _TOLD:
-        say(f"{counted(len(report.common) - _TOLD, 'more URN')} in more than {most:,} records; --report lists them")
+        say(f"{counted(len(report.common) - _TOLD, 'more key')} in more than {most:,} records; --report lists them")
     for name, records in report.too_large[:_TOLD]:
         say(
-            f"{name}: shared URNs connect it with {records - 1:,} more records, so none of them is removed "
+            f"{name}: shared URNs connect it with {records - 1:,} more records, so none of them is joined "
             f"(--max-cluster {policy.max_cluster})"
         )
     if len(report.too_large) > _TOLD:
-        say(f"{counted(len(report.too_large) - _TOLD, 'more group')} of too many records: none of these is removed")
+        say(f"{counted(len(report.too_large) - _TOLD, 'more group')} of too many records: none of these is joined")
     for name, reason in report.not_carried[:_TOLD]:
         say(f"{name}: {reason}")
     if len(report.not_carried) > _TOLD:
-        say(f"{counted(len(report.not_carried) - _TOLD, 'more record')} whose fields are not copied or not added to")
+        say(f"{counted(len(report.not_carried) - _TOLD, 'more record')} from or into which no fields are copied")
     _say_refused(report, policy)
     # Two long URNs may differ after the cut.
     if report.cut:

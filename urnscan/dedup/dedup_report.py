@@ -157,7 +157,7 @@ class DedupReport:
 
         Up to five dumps of each kind have a message each; a further message counts the rest of the kind.
         """
-        which = "" if self.left_out is None else f" that {option('nid', None)} and {option('not_nid', None)} let count"
+        which = "" if self.left_out is None else f" that counts ({option('nid', None)}, {option('not_nid', None)})"
         without = [
             f"{name}: none of its {counted(records, 'record')} "
             + (

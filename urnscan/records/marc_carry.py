@@ -125,14 +125,14 @@ def _iso_put(data: bytes, fields: Sequence[Field]) -> bytes:
     for field in fields:
         fits = field.encoding == _ASCII or field.encoding == encoding or (encoding == _ASCII and field.scheme == scheme)
         if not fits:
-            raise NotChangedError(f"it is encoded in another way than field {field.tag}")
+            raise NotChangedError(f"field {field.tag} has another encoding")
         entries.insert(_place([tag for tag, _ in entries], field.tag), (field.tag, field.data))
     body = b"".join(bytes_of_field + b"\x1e" for _, bytes_of_field in entries)
     base = 24 + 12 * len(entries) + 1
     length = base + len(body) + 1
     longest = max(len(bytes_of_field) + 1 for _, bytes_of_field in entries)
     if length > _LONGEST_RECORD or longest > _LONGEST_FIELD:
-        raise NotChangedError(f"with them it would have {length:,} bytes, more than ISO 2709 can count")
+        raise NotChangedError(f"with them, it exceeds ISO 2709 ({_LONGEST_RECORD:,} bytes, {_LONGEST_FIELD:,} a field)")
     directory, at = b"", 0
     for tag, bytes_of_field in entries:
         directory += b"%b%04d%05d" % (tag.encode("latin-1"), len(bytes_of_field) + 1, at)

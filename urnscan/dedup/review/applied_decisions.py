@@ -27,7 +27,7 @@ _ALONE = (
     f"cluster is the same, write {TOGETHER} in both rows"
 )
 _ALL_REMOVED = f"every record of its cluster has the decision {REMOVE}; it stays"
-_INSTEAD = f"{KEEP} is instead of the record that the rules keep, so that one is removed; write {APART} here if both shall stay"
+_INSTEAD = f"the record that the rules keep is removed, as this one has {KEEP}; write {APART} here if both shall stay"
 
 
 class Message(NamedTuple):
@@ -173,7 +173,7 @@ class AppliedDecisions:
         is_out[np.delete(keeps, firsts)] = True
         for work, first in zip(keeps.tolist(), keeps[firsts[which]].tolist(), strict=True):
             if work != first:
-                text = f"both stay: {self._row[first]} keeps another record of the same cluster, instead of the others"
+                text = f"both stay: {self._row[first]} keeps another record of the cluster; change one to {REMOVE} to keep one"
                 self.remarks.append(_message(self._row[work], text))
         is_changed = np.zeros(int(cluster.max(initial=0)) + 1, np.bool_)
         is_changed[of_work[is_out]] = True
@@ -246,7 +246,7 @@ class AppliedDecisions:
                 continue
             one, other = (int(self._work[record.overall]) for record in ends)
             if one == other and pair.word == APART:
-                self._refuse(pair.row, "both records describe one work; the pair is one cluster")
+                self._refuse(pair.row, "both records have the same ID, so they are one cluster; leave this row empty")
             else:
                 yield _WorkPair(pair, one, other)
 
@@ -347,7 +347,7 @@ class AppliedDecisions:
             self.remarks.append(_message(self._row[work], _INSTEAD))
         for pair, one, other in zip(self._together, *self.pairs, strict=True):
             if cluster[one] != cluster[other]:
-                self._refuse(pair.decision.row, "people decided to keep two of the records that it would join")
+                self._refuse(pair.decision.row, f"the pair would join two records with {KEEP}; change one to {REMOVE}")
         for messages in (self.refused, self.remarks):
             messages.sort(key=lambda message: (self._files[message.path], message.line))
 

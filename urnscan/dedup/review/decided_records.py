@@ -126,7 +126,7 @@ class DecidedRecords:
         if now is not None and (now.place, now.number) != record.key:
             return f"{record.name} has changed, and is {record_name(now.place, now.number)} now"
         if now is None and record.place not in self._places:
-            return f"{record.name} is in no dump of this run, or has changed"
+            return f"{record.name} was not found: its dump is not an input, or the record has changed"
         is_there = now is not None or (not record_id and self._at[record.key])
         return f"{record.name} {'has changed' if is_there else 'no longer exists'}"
 

@@ -88,8 +88,8 @@ class Decision(NamedTuple):
 
     @property
     def said(self) -> str:
-        """The decision in messages: `keep`, or `together in component 12`."""
-        return f"{self.word} in component {self.component}" if self.word == TOGETHER else self.word
+        """The decision in messages: `keep`, or `together in group 12`."""
+        return f"{self.word} in group {self.component}" if self.word == TOGETHER else self.word
 
 
 class PairDecision(NamedTuple):
@@ -199,7 +199,7 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
             continue
         if word == TOGETHER and not cells["component"]:
             raise FatalError(
-                f"{where}: {TOGETHER} needs a value in the column component: records with the same value are joined"
+                f"{where}: {TOGETHER} needs a group in the column component; records of the same group are joined"
             )
         yield Decision(row, word, cells["component"], record, cells["record_id"])
 

@@ -60,7 +60,7 @@ class UserTable:
         workbook; and with `hint` if a column is missing.
         """
         if self.data.startswith(_WORKBOOKS):
-            raise FatalError(f"{self.path}: is a workbook; save it as CSV in UTF-8 first")
+            raise FatalError(f"{self.path}: is an Excel file or another workbook; save it as CSV in UTF-8 first")
         if self.data.startswith(_PARQUET):
             raise FatalError(f"{self.path}: is in Parquet; save it as CSV first")
         try:

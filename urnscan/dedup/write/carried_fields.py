@@ -76,7 +76,7 @@ class Carry:
         try:
             changed, count = with_fields(format_, data, fields)
         except NotChangedError as error:
-            self._refused[record] = f"the fields of removed records are not added to it: {error}"
+            self._refused[record] = f"no fields are copied into it: {error}"
             return data
         self.fields += count
         return changed

@@ -88,7 +88,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         self._folder = None if is_remote(path) else Path(local_path(path))
         if self._folder is not None and not self._folder.is_dir():
             if path.endswith("/"):
-                raise FatalError(f"{path}: this folder does not exist; make it: mkdir {path}")
+                raise FatalError(f"{path}: this folder does not exist; make it first")
             self._folder = None
         self._joined: JoinedDumps | None = None
         self._outputs: list[ByteOutput] = []
@@ -155,7 +155,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
         """
         if codec is not None:
             raise FatalError(
-                f"{source.name}: is in {codec}, and the output keeps the encoding of the input; convert it to UTF-8 first"
+                f"{source.name}: is in {codec}, so its records cannot be copied; convert it to UTF-8 first"
             )
         path = self._place(source)
         if path not in self._admitted:
@@ -168,7 +168,7 @@ class Dumps(contextlib.AbstractContextManager["Dumps"]):
             self._admitted[path] = source.name, format_
             return
         first, earlier = self._admitted[path]
-        hint = "unpack it first" if first == source.name else _FOLDER
+        hint = f"unpack {first} first" if first == source.name else _FOLDER
         if earlier is not format_:
             raise FatalError(f"{path}: cannot contain {earlier.title} and {format_.title} ({source.name}); {hint}")
         if format_.framed:
