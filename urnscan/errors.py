@@ -260,7 +260,7 @@ class SourceNote(SourceError):  # noqa: N818 (it is no failure)
     """
 
     max_reported = 20
-    others = "more notes: of these inputs, too, nothing was lost"
+    others = "more notes, which are not failures"
 
 
 class OwnOutputNote(SourceNote):

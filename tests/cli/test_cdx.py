@@ -141,7 +141,7 @@ def test_failures_are_lines(archives):
             "l: unknown format of an index; use CDXJ, CDX with a header, or CSV or Parquet with the ",
         ),
         (["--cdx", "l", "./l"], "./l: no such folder; name the folder or URL of the files that the index lists"),
-        (["--cdx", "l.csv", ".", "-o", "l.csv", "--force"], "l.csv: is an input and an output; name another file"),
+        (["--cdx", "l.csv", ".", "-o", "l.csv", "--force"], "l.csv: is an input and an output; name another output"),
     ],
 )
 def test_wrong_usage(urnscan, arguments, said):

@@ -59,5 +59,5 @@ def test_json_and_tables(scanned):
     assert scanned("diff", "old.parquet", "new.parquet", "-o", "d.jsonl", status=1).out == b""
     assert (scanned.folder / "d.jsonl").read_bytes().splitlines() == printed
     result = scanned("diff", "old.parquet", "new.parquet", "-o", "new.parquet", "--force", status=2)
-    assert result.err == "urnscan: new.parquet: is an input; name another output\n"
+    assert result.err == "urnscan: new.parquet: is an input and an output; name another output\n"
     assert "exists already" in scanned("diff", "old.parquet", "new.parquet", "-o", "d.jsonl", status=2).err

@@ -123,15 +123,16 @@ class TestInputs:
 
     @pytest.mark.core
     def test_notes(self, urnscan):
-        """Nothing was lost: status 0 with --strict, too; counted apart; twenty of a run are told one by one."""
+        """They are not failures: status 0 with --strict, too; counted apart; twenty of a run are told one by one."""
         for number in range(23):
             urnscan.write(f"d/{number:02}.a", b"!<arch>\nurn:foo:a\n")
         result = urnscan("d", *BOTH, "--strict")
         for number, line in enumerate(result.said[:2]):
-            assert line.startswith(f"urnscan: d/0{number}.a: an ar archive is scanned as it is; ")
-            assert line.endswith(", if its members are packed themselves")
+            assert line.startswith(
+                f"urnscan: d/0{number}.a: an ar archive is scanned unchanged, so members that are packed "
+            )
         assert len(result.said) == 21
-        assert result.said[-1] == "urnscan: 3 more notes: of these inputs, too, nothing was lost"
+        assert result.said[-1] == "urnscan: 3 more notes, which are not failures"
         assert ", 23 notes -> " in result.summary
         assert len(urnscan.rows("occ.parquet")) == 23
         result = urnscan("d/00.a", "nope", status=1)
@@ -213,7 +214,7 @@ class TestOutputs:
         """Not with `--force` either: only a result of an earlier run is."""
         path = urnscan.write(name, b"urn:foo:precious")
         result = urnscan(*inputs, "-o", name, "--force", "--no-progress", stdin=name.encode(), status=2)
-        assert "is an output, and an input in a folder or a list" in result.err
+        assert "is an input (in a folder or a list) and an output; name another output" in result.err
         assert path.read_bytes() == b"urn:foo:precious"
 
     @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".tsv.gz", ".jsonl.zst"])

@@ -247,10 +247,13 @@ class TestStatus:
         result = urnscan("explain", "local:3:832623122", "oclc:1", status=1)
         assert result.err.splitlines() == [
             (
-                "urnscan: local:3:832623122: is a key of urnscan dedup (same control number (001) in one dump), and no URN; "
+                "urnscan: local:3:832623122: is not a URN, but a key of urnscan dedup (same control number (001) in one "
+                "dump); see --keys in man urnscan-dedup"
+            ),
+            (
+                "urnscan: oclc:1: is not a URN, but a key of urnscan dedup (same OCLC number); "
                 "see --keys in man urnscan-dedup"
             ),
-            "urnscan: oclc:1: is a key of urnscan dedup (same OCLC number), and no URN; see --keys in man urnscan-dedup",
         ]
 
     def test_a_bare_identifier_says_how_it_was_read(self, urnscan):

@@ -159,7 +159,7 @@ class TestBadLists:
             (
                 ["-"],
                 b"a.txt\n" + b"x" * 100_000,
-                "standard input: what follows 1 names is longer than any: is it a list of paths?",
+                "standard input: path 2 has more than 65,536 bytes; write one path on each line",
             ),
         ],
     )
@@ -179,7 +179,7 @@ class TestBadLists:
     def test_that_is_an_output(self, urnscan):
         urnscan.write("list.csv", b"a.txt\n")
         result = urnscan("--files-from", "list.csv", "-o", "list.csv", "--force", status=2)
-        assert result.said == ["urnscan: list.csv: is an input and an output; name another file to write"]
+        assert result.said == ["urnscan: list.csv: is an input and an output; name another output"]
         assert (urnscan.folder / "list.csv").read_bytes() == b"a.txt\n"
 
 

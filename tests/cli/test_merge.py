@@ -52,12 +52,18 @@ def test_errors_are_one_line_and_nothing_is_lost(scanned):
     scanned("a.txt", "-o", "a.xlsx", "--quiet")
     for arguments, said in (
         (["a.parquet", "-o", "b.parquet"], "b.parquet: exists already; --force replaces it"),
-        (["a.parquet", "b.parquet", "-o", "b.parquet", "--force"], "b.parquet: is an input; name another output"),
+        (
+            ["a.parquet", "b.parquet", "-o", "b.parquet", "--force"],
+            "b.parquet: is an input and an output; name another output",
+        ),
         (
             ["a.txt", "-o", "new.parquet"],
             "a.txt: is not a Parquet file; name a file that urnscan -o, urnscan --occurrences or urnscan --partial wrote",
         ),
-        (["a.xlsx", "-o", "new.parquet"], "a.xlsx: Excel files are written, not read; write the table as .parquet"),
+        (
+            ["a.xlsx", "-o", "new.parquet"],
+            "a.xlsx: is an Excel file, which is not read; write the table as .parquet, too",
+        ),
         (["a.parquet", "-o", "new.txt"], "new.txt: unknown output format; use .parquet, .xlsx, .csv"),
         (["a.parquet", "-o", "-"], "-: only a scan writes to standard output"),
         (

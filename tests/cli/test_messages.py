@@ -117,7 +117,7 @@ OUTPUTS = {
         "urns.xml: unknown output format; use .parquet, .xlsx, .csv, .tsv, .jsonl (the last three also with .gz, .bz2, .zst, .lz4)"
     ),
     "-o a.parquet": "a.parquet: exists already; --force replaces it",
-    "-o nowhere/x.csv": "nowhere/x.csv: the folder nowhere does not exist",
+    "-o nowhere/x.csv": "nowhere/x.csv: the folder nowhere does not exist; make it first",
     "-o x.csv --occurrences x.csv": "x.csv: named as two outputs; name two files",
     "-o x.csv -o y.csv": ("-o/--output: given twice, as x.csv and as y.csv; give one (see urnscan --help)"),
     "-o https://example.org/x.csv": (

@@ -150,7 +150,7 @@ class TestReport:
             ["c.parquet", "-o", "./c.parquet"],
             ["c.parquet", "--occurrences", "o.parquet", "-o", "o.parquet"],
         ):
-            assert "is an input of the report" in scanned("report", *words, "--force", status=2).err
+            assert "is an input and an output" in scanned("report", *words, "--force", status=2).err
         scanned("report", "c.parquet", "--occurrences", "o.parquet", "-o", "r.html")
 
     def test_it_is_compressed_by_its_name(self, scanned):

@@ -471,7 +471,7 @@ class TestOthers:
         assert urnscan.rows("occ.parquet", "urn") == [(first,)] * 9 + [("urn:foo:b",), ("urn:late:a",)]
         said = "\n".join(result.said)
         assert ("is not used" in said) == (change == "the ETag")
-        assert ("2 URLs read whole, as --resume cannot know" in said) == (change == "no ETag")
+        assert ("2 URLs read from the start, as the server gives" in said) == (change == "no ETag")
 
     def test_no_output(self, urnscan):
         urnscan.write("a.txt", b"urn:foo:a")

@@ -376,11 +376,11 @@ def test_keys_are_cut_and_escaped_in_places(read):
 def test_an_array_that_ends_early_is_said(read):
     assert read("a.json", b'[{"a": "x"},', "a") == (
         [("0/a", b"x")],
-        ["in: record 1 at byte 12 damaged: the text ends before its array does"],
+        ["in: record 1 at byte 12 damaged: its array is truncated"],
     )
     values, errors = read("a.json", b'[{"a": "x"}, {"a": "y', "a")
     assert values == [("0/a", b"x")]
-    assert "record 1 at byte 13 damaged: the text ends before it does" in errors[0]
+    assert "record 1 at byte 13 damaged: it is truncated" in errors[0]
 
 
 def test_of_many_damaged_records_few_are_told(read):
@@ -398,7 +398,7 @@ def test_of_many_damaged_records_few_are_told(read):
 def test_deep_nesting_is_damage(read, data):
     values, errors = read("a.json", data, "a")
     assert values == []
-    assert "its brackets nest too deep" in errors[0] or "ends before it does" in errors[0]
+    assert "its brackets nest too deep" in errors[0] or "it is truncated" in errors[0]
 
 
 def test_huge_numbers_do_no_harm(read):

@@ -29,7 +29,7 @@ def without_libarchive(monkeypatch):
 
 
 def remedy_of(packed):
-    return f"install it; or {packed.remedy}" if packed.formats or packed.filter_ else packed.remedy
+    return f"{packed.remedy}, or install it" if packed.formats or packed.filter_ else packed.remedy
 
 
 @pytest.fixture
@@ -343,7 +343,7 @@ def test_an_ar_archive_is_scanned_as_it_is(opened):
     """It compresses nothing: what is in it is found, but not what is packed in that."""
     data = b"!<arch>\na/              0           0     0     100644  8         `\nurn:a:b\n"
     note, found = opened("x", data)
-    assert note == "note: x: an ar archive is scanned as it is; install it, if its members are packed themselves"
+    assert note == "note: x: an ar archive is scanned unchanged, so members that are packed are not read; install it"
     assert found == (None, data)
 
 

@@ -168,9 +168,9 @@ def test_a_damaged_element_in_one_line():
 def test_a_dump_that_is_cut_off_says_so():
     """In a record and between two."""
     dump = b'[{"id": 1}, {"id": 2, "a": "b'
-    assert read(JsonArrayRecords, dump)[1] == Damaged(12, "the text ends before it does")
-    assert read(JsonArrayRecords, b'[{"id": 1},\n')[1] == Damaged(12, "the text ends before its array does")
-    assert read(JsonArrayRecords, b'{"records": [{"id": 1}]')[1] == Damaged(23, "the text ends before its array does")
+    assert read(JsonArrayRecords, dump)[1] == Damaged(12, "it is truncated")
+    assert read(JsonArrayRecords, b'[{"id": 1},\n')[1] == Damaged(12, "its array is truncated")
+    assert read(JsonArrayRecords, b'{"records": [{"id": 1}]')[1] == Damaged(23, "its array is truncated")
 
 
 def test_long_elements(monkeypatch):

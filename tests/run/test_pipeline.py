@@ -916,7 +916,7 @@ class TestOwnOutputs:
         assert sorted(Result([folder]).texts) == ["urn:a:b", "urn:old:output"]
         assert plan_size(["folder"], Options(), outputs) == 7
         (folder / "out.jsonl").write_bytes(b"urn:a:precious")
-        with pytest.raises(FatalError, match="is an output, and an input in a folder"):
+        with pytest.raises(FatalError, match=r"is an input \(in a folder or a list\) and an output"):
             Result(["folder"], outputs=outputs)
 
     def test_while_they_are_written(self, tmp_path):

@@ -153,7 +153,7 @@ def test_more_rows_than_a_sheet_has(tmp_path):
         ],
         schema=REJECTS,
     )
-    with pytest.raises(FatalError, match=r"a\.xlsx: a sheet of Excel has at most 1,048,576 rows.*\.csv.*nid"):
+    with pytest.raises(FatalError, match=r"a\.xlsx: an Excel sheet has at most 1,048,576 rows.*\.csv"):
         write(path, REJECTS, [rows])
     assert list(tmp_path.iterdir()) == []
 

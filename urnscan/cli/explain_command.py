@@ -84,7 +84,7 @@ def explain(arguments: argparse.Namespace) -> bool:
                 f"{text}: is a file or folder; urnscan explain - < FILE reads a name on each line, urnscan INPUT finds them"
             )
         elif not result.is_good and (shared := _shared_by_key(text)):
-            say(f"{text}: is a key of urnscan dedup ({shared}), and no URN; see --keys in man urnscan-dedup")
+            say(f"{text}: is not a URN, but a key of urnscan dedup ({shared}); see --keys in man urnscan-dedup")
         elif result.position == 0 and text in arguments.texts:
             say(f"{text}: {_KNOWN}; urnscan INPUT finds names in files")
     return all_are_good

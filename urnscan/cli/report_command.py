@@ -75,7 +75,7 @@ def report(arguments: argparse.Namespace) -> bool:
         if is_remote(path):
             raise FatalError(f"{path}: a report reads only files on this machine; copy it here first")
         if real_place(path) == real_place(output):
-            raise FatalError(f"{output}: is an input of the report; name another output")
+            raise FatalError(f"{output}: is an input and an output; name another output")
     rulebook = Options(rules=arguments.rules).level.rulebook
     with PageOutput(output, force=arguments.force) as page:
         occurrences = None if arguments.occurrences is None else local_path(arguments.occurrences)

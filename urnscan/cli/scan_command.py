@@ -58,7 +58,7 @@ _ABOUT = About(
         ),
     },
     statuses={
-        0: "done, also with nothing found, or with notes: nothing was lost",
+        0: "done, also with nothing found, or with notes",
         1: "done, but some inputs, or parts of them, could not be read: one line names each",
         **FAILED,
     },
@@ -309,5 +309,5 @@ def _close_shards(shards: Shards, arguments: argparse.Namespace) -> None:
         say(f"the work of an earlier run on {size} is not used; its inputs have changed, or are missing")
     if arguments.resume and any(shards.unmarked) and not arguments.quiet:
         urls = counted(sum(shards.unmarked), "URL")
-        say(f"{urls} read whole, as --resume cannot know whether it is the same: no ETag, and no length with a time")
+        say(f"{urls} read from the start, as the server gives neither an ETag nor a length with the time of a change")
     shards.drop()

@@ -30,7 +30,7 @@ from urnscan.formats.protocol import (
 from urnscan.stores.reader import Reader, begins
 
 _UNPACK, _DECRYPT = "unpack it first", "decrypt it first"
-_STORED = "is scanned as it is; {}, if its members are packed themselves"
+_STORED = "is scanned unchanged, so members that are packed are not read; {}"
 # Bytes of the shortest text with a URN, such as `urn:a:b` and a space: so many are waited for in any case.
 _SHORTEST = 8
 _RECIPE = "read it with {}, and give its batches to urnscan.scan_batches"
@@ -86,7 +86,7 @@ class Packed:
         is_read = bool(self.formats or self.filter_)
         missing = by_libarchive.missing() if is_read else ""
         if missing or not is_read:
-            remedy = f"{missing}; or {self.remedy}" if missing else self.remedy
+            remedy = f"{self.remedy}, or {missing}" if missing else self.remedy
             raise SourceError(layer.name, f"{self.name} is not read; {remedy}")
         if self.filter_:
             return by_libarchive.open_compressed(reader, layer, self.filter_)

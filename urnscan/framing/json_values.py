@@ -129,7 +129,7 @@ class JsonValues:
             if self._lost:
                 return
             if self._around and not self._pass_around(buffer):
-                yield Damaged(buffer.offset, "the text ends before its array does" if self._around else _CUT_OFF)
+                yield Damaged(buffer.offset, "its array is truncated" if self._around else _CUT_OFF)
                 if self._around:
                     return
 
@@ -294,9 +294,9 @@ class JsonValues:
         is_followed = False
         value: Value | Damaged
         if not 0 < length <= LONGEST:
-            value = too_long(offset) if length else Damaged(offset, "the text ends before it does")
+            value = too_long(offset) if length else Damaged(offset, "it is truncated")
         elif buffer.has(length + 1) and chr(buffer.data[buffer.at + length]) not in _AFTER:
-            value, is_followed = Damaged(offset, "something follows it"), True
+            value, is_followed = Damaged(offset, "no comma or line end follows it"), True
         else:
             value = self._decoded(offset, data)
         if isinstance(value, Damaged) and marks:

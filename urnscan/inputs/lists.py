@@ -55,7 +55,7 @@ class PathList:
                     *paths, rest = (rest + block).split(separator)
                     number += len(paths)
                     if len(rest) > _LONGEST:
-                        reason = f"what follows {number:,} names is longer than any: is it a list of paths?"
+                        reason = f"path {number + 1:,} has more than {_LONGEST:,} bytes; write one path on each line"
                         raise FatalError(f"{self.name}: {reason}")
                     yield from _in_parts(paths, most)
                     block = file.read1(_BLOCK)

@@ -69,7 +69,7 @@ class OwnOutputs:
         """
         if place in self._foreign:
             raise FatalError(
-                f"{name_of(place)}: is an output, and an input in a folder or a list; name another file to write"
+                f"{name_of(place)}: is an input (in a folder or a list) and an output; name another output"
             )
         if place not in self.places:
             return False

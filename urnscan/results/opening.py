@@ -42,7 +42,7 @@ def open_tables(names: Sequence[str], outputs: Sequence[str], *kinds: str, of_ru
     for path in _paths(names):
         place = real_place(path)
         if place in output_places:
-            raise FatalError(f"{path}: is an input; name another output")
+            raise FatalError(f"{path}: is an input and an output; name another output")
         if place in seen:
             raise FatalError(f"{path}: is named twice; its rows would count twice")
         seen.add(place)
@@ -151,10 +151,7 @@ def _check_edition(table: TableFile) -> None:
             "occurrences"
         )
     if not metadata:
-        raise FatalError(
-            f"{table.path}: does not say which options its run had: it is no Parquet, or another program, or Spark, wrote it; "
-            "scan again, with a name that ends in .parquet"
-        )
+        raise FatalError(f"{table.path}: lacks the options of its run; scan again, with a name that ends in .parquet")
     if (edition := metadata.get(_EDITION, 1)) not in MERGED:
         editions = " and ".join(map(str, MERGED))
         raise FatalError(f"{table.path}: is of edition {edition} of the tables; {editions} can be merged: scan again")

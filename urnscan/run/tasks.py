@@ -186,7 +186,7 @@ def _find_inputs(
         with contextlib.suppress(SourceError):
             place = argument if isinstance(argument, str) else argument.source
             if real_place(place) in output_places:
-                raise FatalError(f"{place}: is an input and an output; name another file to write")
+                raise FatalError(f"{place}: is an input and an output; name another output")
     seen = SeenInputs() if len(inputs) > 1 or not all(isinstance(argument, str) for argument in inputs) else None
     for entry in find_listed(inputs, options.selection, output_places, foreign):
         if seen is None or isinstance(entry, SourceError):

@@ -15,7 +15,7 @@ from xlsxwriter.exceptions import XlsxFileError
 from xlsxwriter.worksheet import Worksheet
 
 from urnscan.display.text import counted
-from urnscan.errors import FatalError, option
+from urnscan.errors import FatalError
 from urnscan.tables.column_meanings import explained_columns, table_name
 from urnscan.tables.metadata import KEY
 from urnscan.tables.nested_columns import cell_values
@@ -83,8 +83,7 @@ class ExcelOutput(Output):
         """
         if 1 + self._rows + rows.num_rows > _SHEET_ROWS:
             raise FatalError(
-                f"{self._place.name}: a sheet of Excel has at most {_SHEET_ROWS:,} rows, and these are more: write .csv or "
-                f".parquet, or fewer names by {option('nid', None)}"
+                f"{self._place.name}: an Excel sheet has at most {_SHEET_ROWS:,} rows, and this table has more; write .csv or .parquet"
             )
         with as_fatal(self._place.name):
             for start in range(0, rows.num_rows, _PART):

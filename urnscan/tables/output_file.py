@@ -319,7 +319,8 @@ def as_fatal(name: str) -> Iterator[None]:
         yield
     except FileNotFoundError as error:
         folder = Path(name).parent
-        reason = f"nothing can be written to {folder}" if folder.is_dir() else f"the folder {folder} does not exist"
+        missing = f"the folder {folder} does not exist; make it first"
+        reason = f"nothing can be written to {folder}" if folder.is_dir() else missing
         raise FatalError(f"{name}: {reason}") from error
     except OSError as error:
         # The reader of standard output has stopped, as `head` does: this is not a failure.

@@ -217,7 +217,7 @@ class TableFile:
             if not _has_sign(self.path, 0, os.SEEK_SET):
                 if form_of(self.path)[0] == EXCEL:
                     raise FatalError(
-                        f"{self.path}: Excel files are written, not read; write the table as .parquet or .csv, too"
+                        f"{self.path}: is an Excel file, which is not read; write the table as .parquet, too"
                     ) from error
                 *others, last = (_MADE_BY[kind][1] for kind in self._kinds)
                 made_by = f"{', '.join(others)} or {last}" if others else last

@@ -29,7 +29,7 @@ class RowsOnDisk:
         self.count = 0
         """Number of batches that were appended."""
         self._folder = folder
-        with self._as_fatal("hold what is spilled"):
+        with self._as_fatal("write temporary data"):
             file, path = tempfile.mkstemp(".arrow", "rows-", folder)
             os.close(file)
             self._path = Path(path)
@@ -38,7 +38,7 @@ class RowsOnDisk:
 
     def append(self, rows: pa.RecordBatch) -> None:
         """Append a batch, which gets the next number, from 0. Raises FatalError if the disk is full or fails."""
-        with self._as_fatal("hold what is spilled"):
+        with self._as_fatal("write temporary data"):
             self._writer.write_batch(rows)
         self.count += 1
 
@@ -46,7 +46,7 @@ class RowsOnDisk:
         """End the file: call this once, after the last `append` and before the first `batches`. Raises FatalError if
         the disk is full or fails.
         """
-        with self._as_fatal("hold what is spilled"):
+        with self._as_fatal("write temporary data"):
             self._writer.close()
             self._file.close()
 
@@ -57,7 +57,7 @@ class RowsOnDisk:
         Raises FatalError if the disk fails.
         """
         with (
-            self._as_fatal("read what was spilled"),
+            self._as_fatal("read temporary data"),
             pa.OSFile(str(self._path)) as file,
             pa.ipc.open_file(file) as reader,
         ):
@@ -76,7 +76,8 @@ class RowsOnDisk:
         try:
             yield
         except OSError as error:
-            raise FatalError(f"{self._folder}: cannot {what}: {error}") from error
+            reason = os.strerror(error.errno) if error.errno else error
+            raise FatalError(f"{self._folder}: cannot {what}: {reason}") from error
 
 
 class Spilled:

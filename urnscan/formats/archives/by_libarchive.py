@@ -26,20 +26,21 @@ _TYPES, _REGULAR = 0o170000, 0o100000
 _WORDS = 200  # maximum characters of a message of the library
 _EMPTY = {"lzip": 36, "compress": 3}  # bytes of a compressed empty file; a package of RPM is never empty
 _RAW = ("raw", "empty")
+_LIBRARY = "apt install libarchive13 (macOS: brew install libarchive)"
 
 
 @functools.cache
 def missing() -> str:
-    """How to install libarchive and its Python package, as the end of a message about a file ("… read it"); empty if
-    both can be loaded.
+    """How to install libarchive and its Python package, as the advice in a message about a file; empty if both can be
+    loaded.
     """
     if importlib.util.find_spec("libarchive") is None:
-        return "pip install 'urnscan[libarchive]' and libarchive (apt install libarchive13, brew install libarchive) read it"
+        return f"install libarchive: pip install 'urnscan[libarchive]', {_LIBRARY}"
     try:
         importlib.import_module("libarchive")
     except (ImportError, OSError, AttributeError, TypeError):
         # The import of the package loads the library.
-        return "the library libarchive reads it, but is not there (apt install libarchive13, brew install libarchive)"
+        return f"install the library libarchive: {_LIBRARY}"
     # Without this the package prints messages; errors are raised in addition, and the rest is harmless.
     logger = logging.getLogger("libarchive")
     logger.addHandler(logging.NullHandler())
