@@ -235,7 +235,7 @@ class TestOutputs:
         reason = "looks like a table that urnscan wrote, and is scanned, so its names count once more"
         names = [f"{name}{suffix}" for name in ("places", "rejects", "urns")]
         with_rows = [name for name in names if (urnscan.folder / name).stat().st_size]  # JSON Lines have no header
-        assert [line.partition(": --")[0] for line in result.said] == [
+        assert [line.partition("; --")[0] for line in result.said] == [
             f"urnscan: ./{name}: {reason}" for name in with_rows
         ]
         assert result.summary.startswith("urnscan: 4 inputs, ")

@@ -593,7 +593,7 @@ def test_rows_without_values_count_too(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": pa.nulls(100_000, pa.string())}), path)
     assert read_values(path) == ([], [])
-    assert "--max-size" in read_values(path, limits=Limits(size=10_000))[1][0]
+    assert "max_size" in read_values(path, limits=Limits(size=10_000))[1][0]
 
 
 LISTS = {
@@ -613,7 +613,7 @@ def test_lists_that_unfold_end_at_the_limit(tmp_path, monkeypatch, kind):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": LISTS[kind]}), path, compression="zstd")
     assert read_values(path)[1] == []
-    assert "--max-size" in read_values(path, limits=Limits(size=22_000))[1][0]
+    assert "max_size" in read_values(path, limits=Limits(size=22_000))[1][0]
     monkeypatch.setattr(parquet, "_LISTS", 1000)
     monkeypatch.setattr(parquet, "_LISTS_RATIO", 0)
     assert "values are too long; write smaller row groups" in read_values(path)[1][0]

@@ -168,11 +168,11 @@ def test_what_the_error_says():
     content = "ab".encode("utf-16-le") + b"\x00\xd8" + "c".encode("utf-16-le")
     out, error = transcode("utf-16-le", [content])
     assert out.decode() == "ab\ufffdc"
-    assert str(error) == ("the name: invalid UTF-16-LE at byte 4, read as U+FFFD; name the right one with --encoding")
+    assert str(error) == ("the name: invalid UTF-16-LE at byte 4, read as U+FFFD; name the right one with encoding")
     out, error = transcode("utf-16-le", [content, content, content[:3]])
     assert out.decode() == "ab\ufffdcab\ufffdca\ufffd"
     assert error.reason == (
-        "invalid UTF-16-LE at byte 4, read as U+FFFD (3 such places); name the right one with --encoding"
+        "invalid UTF-16-LE at byte 4, read as U+FFFD (3 such places); name the right one with encoding"
     )
 
 

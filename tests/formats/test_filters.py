@@ -252,7 +252,7 @@ def test_a_command_that_does_not_end(found, command):
 def test_endless_output(found):
     """The limits of all forms hold for commands."""
     rows, (reason,) = found(NAME, "txt:yes urn:ex:a", max_size=1_000_000)
-    assert reason == "unpacks to more than 1,000,000 bytes; the rest is not read; --max-size allows more"
+    assert reason == "unpacks to more than 1,000,000 bytes; the rest is not read; max_size allows more"
     assert 0 < len(rows) < 200_000
 
 

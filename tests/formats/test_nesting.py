@@ -24,7 +24,7 @@ class TestBudget:
         budget = Budget("x", Limits(ratio=10))
         budget.count_read(1)
         budget.count_unfolded(1 << 28)
-        with pytest.raises(LimitError, match=r"x: unpacks to more than 10 times its size; .*--max-ratio"):
+        with pytest.raises(LimitError, match=r"x: unpacks to more than 10 times its size; .*max_ratio"):
             budget.count_unfolded(1)
 
     def test_ratio_is_that_of_what_was_read(self):
@@ -38,14 +38,14 @@ class TestBudget:
         budget = Budget("x", Limits(size=1000))
         budget.count_read(10**8)
         budget.count_unfolded(1000)
-        with pytest.raises(LimitError, match=r"x: unpacks to more than 1,000 bytes; .*--max-size"):
+        with pytest.raises(LimitError, match=r"x: unpacks to more than 1,000 bytes; .*max_size"):
             budget.count_unfolded(1)
 
     def test_members(self):
         budget = Budget("x", Limits(members=2))
         budget.count_member()
         budget.count_member()
-        with pytest.raises(LimitError, match=r"x: has more than 2 members; .*--max-members"):
+        with pytest.raises(LimitError, match=r"x: has more than 2 members; .*max_members"):
             budget.count_member()
 
     def test_progress_is_told_what_was_read(self):
@@ -84,7 +84,7 @@ class TestLayer:
     def test_depth(self):
         layer = self.layer(depth=2)
         with pytest.raises(
-            SourceError, match=r"a.tar!/b!/c: is nested more than 2 deep, so it is not read; .*--max-depth"
+            SourceError, match=r"a.tar!/b!/c: is nested more than 2 deep, so it is not read; .*max_depth"
         ) as raised:
             layer.inside("b").inside("c").unpacked(())
         assert not isinstance(raised.value, LimitError)
@@ -196,7 +196,7 @@ class TestRegistry:
         members = [Member("a", Given(b"T", SourceError("file!/a", "checksum"))), Member("b", Given(b"2"))]
         assert documents(b"A", self.archive(*members), table) == ["file!/a: checksum", ("b", b"2")]
         found = documents(b"A", self.archive(Member("a", Given(b"T"))), table, limits=Limits(depth=1))
-        assert found == ["file!/a: is nested more than 1 deep, so it is not read; --max-depth allows more"]
+        assert found == ["file!/a: is nested more than 1 deep, so it is not read; max_depth allows more"]
 
     def test_what_is_nested_too_deep_fails_by_name(self, documents):
         """A file that holds itself, as some zip files do."""
@@ -207,7 +207,7 @@ class TestRegistry:
         quine = Archive(name="a form", recognise=lambda head, _: head.startswith(b"A"), open=itself)
         found = documents(b"A", quine, limits=Limits(depth=3))
         assert (
-            found[0] == "file!/self!/self!/self: is nested more than 3 deep, so it is not read; --max-depth allows more"
+            found[0] == "file!/self!/self!/self: is nested more than 3 deep, so it is not read; max_depth allows more"
         )
         assert [member for member, _ in (each for each in found if isinstance(each, tuple))] == [
             "self!/self!/text",

@@ -479,8 +479,8 @@ def test_without_a_process(found, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"max_members": 50}, "has more than 50 members; the rest is not read; --max-members allows more"),
-        ({"max_size": 1000}, "unpacks to more than 1,000 bytes; the rest is not read; --max-size allows more"),
+        ({"max_members": 50}, "has more than 50 members; the rest is not read; max_members allows more"),
+        ({"max_size": 1000}, "unpacks to more than 1,000 bytes; the rest is not read; max_size allows more"),
     ],
     ids=["members", "size"],
 )
@@ -495,7 +495,7 @@ def test_too_deep(found):
     """One line for all pages."""
     assert found(zipped([("a.pdf", Pdf([["urn:ex:a"]] * 9).build())]), "a.zip", max_depth=1) == (
         [],
-        ["is nested more than 1 deep, so it is not read; --max-depth allows more"],
+        ["is nested more than 1 deep, so it is not read; max_depth allows more"],
     )
 
 
@@ -508,7 +508,7 @@ def test_an_attached_bomb(found):
     bomb = made.replace(b"/Type/EmbeddedFile", b"/Filter/FlateDecode/Type/EmbeddedFile", 1)
     rows, failures = found(bomb, max_size=1_000_000)
     assert rows == [("page 1", "urn:ex:a")]
-    assert failures == ["unpacks to more than 1,000,000 bytes; the rest is not read; --max-size allows more"]
+    assert failures == ["unpacks to more than 1,000,000 bytes; the rest is not read; max_size allows more"]
 
 
 def test_no_room_for_a_copy(found, monkeypatch):

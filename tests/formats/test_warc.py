@@ -628,7 +628,7 @@ def test_what_fails_behind_the_end_of_a_coding_is_told(error):
 
 def test_records_that_are_too_deep_are_told():
     assert read(record(b"urn:a:1", 1), limits=Limits(depth=0)) == [
-        "x.warc: is nested more than 0 deep, so it is not read; --max-depth allows more"
+        "x.warc: is nested more than 0 deep, so it is not read; max_depth allows more"
     ]
 
 

@@ -522,8 +522,8 @@ class TestUrls:
 @pytest.mark.parametrize(
     ("limits", "said"),
     [
-        (Limits(ratio=100), "unpacks to more than 100 times its size; the rest is not read; --max-ratio allows more"),
-        (Limits(size=10**6), "unpacks to more than 1,000,000 bytes; the rest is not read; --max-size allows more"),
+        (Limits(ratio=100), "unpacks to more than 100 times its size; the rest is not read; max_ratio allows more"),
+        (Limits(size=10**6), "unpacks to more than 1,000,000 bytes; the rest is not read; max_size allows more"),
     ],
 )
 def test_an_index_that_unpacks_without_end(tmp_path, monkeypatch, name, limits, said):

@@ -411,7 +411,7 @@ class TestInputs:
         path.write_bytes(gzip.compress(b"".join(records)))
         found = urnscan.deduplicate(path, deduplicated=out, max_size=600_000)
         rows = found.clusters.to_pylist()
-        assert any("--max-size" in str(failure) for failure in found.report.failures)
+        assert any("max_size" in str(failure) for failure in found.report.failures)
         assert 0 < len(rows) < len(records)
         kept = b"".join(record for record, row in zip(records, rows, strict=False) if row["kept"])
         assert out.read_bytes().startswith(kept)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from urnscan.errors import SourceError
+from urnscan.errors import SourceError, option
 from urnscan.formats.captures import Capture, Where
 from urnscan.formats.filters import Filter
 from urnscan.formats.limits import Budget, Limits
@@ -124,7 +124,9 @@ class Layer:
 
     def _deeper(self, name: str, file_name: str, member: str | None) -> "Layer":
         if self.is_deepest:
-            reason = f"is nested more than {self.depth} deep, so it is not read; --max-depth allows more"
+            reason = (
+                f"is nested more than {self.depth} deep, so it is not read; {option('max_depth', None)} allows more"
+            )
             raise SourceError(self.name, reason)
         return Layer(name, file_name, self.reading, self.budget, member, self.depth + 1, self.capture)
 

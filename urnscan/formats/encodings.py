@@ -233,7 +233,7 @@ class Transcoder(PieceReader):
             where = "" if self._first_bad is None else f" at byte {self._first_bad}"
             places = f" ({self._bad} such places)" if self._bad > 1 else ""
             # A mark has precedence over the option, so with a mark the option would not help.
-            remedy = "" if self._mark else "; name the right one with --encoding"
+            remedy = "" if self._mark else f"; name the right one with {option('encoding', None)}"
             wrong = f"invalid {self._codec.upper()}{where}, read as U+FFFD{places}{remedy}"
             self._layer.budget.collect(SourceError(self._layer.name, wrong))
         return text.encode("utf-8", "replace")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from urnscan.errors import LimitError, SourceError
+from urnscan.errors import LimitError, SourceError, option
 
 # Maximum of errors, such as failed checksums, that are reported singly: a hostile input has millions.
 _MAX_WRONG = 10_000
@@ -62,8 +62,8 @@ class Budget:
         limits = self._limits
         if not self.allows(byte_count):
             if self._unfolded + byte_count > limits.size:
-                raise self._past(f"unpacks to more than {limits.size:,} bytes", "--max-size")
-            raise self._past(f"unpacks to more than {limits.ratio:,} times its size", "--max-ratio")
+                raise self._past(f"unpacks to more than {limits.size:,} bytes", "max_size")
+            raise self._past(f"unpacks to more than {limits.ratio:,} times its size", "max_ratio")
 
     def allows(self, byte_count: int) -> bool:
         """Whether `byte_count` more bytes may come out of the input. Counts nothing."""
@@ -74,14 +74,14 @@ class Budget:
         """Add `count` to the number of members of archives; then raise LimitError if the number is above the limit."""
         self._members += count
         if self._members > (most := self._limits.members):
-            raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "--max-members")
+            raise self._past(f"has more than {most:,} member{'s' * (most != 1)}", "max_members")
 
     def allows_members(self, count: int) -> bool:
         """Whether the input may have `count` more members. Counts nothing."""
         return self._members + count <= self._limits.members
 
-    def _past(self, what: str, option: str) -> LimitError:
-        return LimitError(self._name, f"{what}; the rest is not read; {option} allows more")
+    def _past(self, what: str, name: str) -> LimitError:
+        return LimitError(self._name, f"{what}; the rest is not read; {option(name, None)} allows more")
 
     def failed_checksum(self, name: str, what: str) -> None:
         """Add (not raise) a SourceError about a failed checksum to the collected errors.

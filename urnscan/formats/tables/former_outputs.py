@@ -8,19 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from urnscan.errors import FormatError, SourceError, SourceNote
+from urnscan.errors import FormatError, SourceError, SourceNote, option
 from urnscan.formats.buffer import Buffer
 from urnscan.formats.contents import Document
 from urnscan.formats.context import Layer
 from urnscan.formats.encodings import as_text
 from urnscan.formats.protocol import Archive, exactly
 from urnscan.stores.reader import Reader, begins
-
-_SCANNED = (
-    "looks like a table that urnscan wrote, and is scanned, so its names count once more: --exclude leaves it out, --column "
-    "names a column to scan"
-)
-_NO_DUMP = "is a table that urnscan wrote, not a dump of records; --exclude leaves it out"
 
 _FIRST_COLUMNS = ("urn nid nss nid_status", "source member start line text", "cluster source member record")
 """First columns of the tables of classes, of occurrences and rejects, and of clusters."""
@@ -60,7 +54,11 @@ def former_output(layer: Layer) -> SourceError:
     In a scan (`layer.reading.results` is true) a SourceNote: the table is scanned, and its URNs count once more. In a
     deduplication a FormatError: the table is not read. `layer`: names of the table, and options.
     """
-    return SourceNote(layer.name, _SCANNED) if layer.reading.results else FormatError(layer.name, _NO_DUMP)
+    remedy = f"{option('exclude', None)} leaves it out"
+    if not layer.reading.results:
+        return FormatError(layer.name, f"is a table that urnscan wrote, not a dump of records; {remedy}")
+    reason = "looks like a table that urnscan wrote, and is scanned, so its names count once more"
+    return SourceNote(layer.name, f"{reason}; {remedy}, {option('column', None)} names a column to scan")
 
 
 def _open(reader: Reader, layer: Layer) -> Iterator[Document | SourceError]:
