@@ -275,7 +275,7 @@ class PdfNote(SourceNote):
     number.
     """
 
-    together = ("PDFs are scanned as they are, and their text is not read", "pip install 'urnscan[pdf]'")
+    together = ("PDFs are scanned unchanged, and their text is not read", "pip install 'urnscan[pdf]'")
 
 
 class NoWebArchiveNote(SourceNote):

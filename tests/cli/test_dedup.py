@@ -478,7 +478,7 @@ class TestArchives:
             urnscan, "t.tar.gz", "z.zip", *COMMON, "-o", "clusters.parquet", "--deduplicated", "out", status=1
         )
         assert said(result)[:2] == [
-            "t.tar.gz!/table.parquet: is a table, not a dump of records: export it as CSV or JSON Lines",
+            "t.tar.gz!/table.parquet: is a table, not a dump of records; export it as CSV or JSON Lines",
             "t.tar.gz!/b.bin: unknown record format (urnscan dedup --help lists the formats)",
         ]
         assert numbers_of(result) == (3, 4 + len(BOOKS.records), 2 + WORKS, 2 + len(BOOKS.records) - WORKS, 1)
@@ -506,7 +506,7 @@ class TestArchives:
         urnscan.write("a.parquet", parquet("urn:foo:a"))
         result = dedup(urnscan, "a.parquet", "-o", "clusters.parquet", status=2)
         assert said(result) == [
-            "a.parquet: is a table, not a dump of records: export it as CSV or JSON Lines",
+            "a.parquet: is a table, not a dump of records; export it as CSV or JSON Lines",
             "no input could be read",
         ]
 
@@ -601,7 +601,7 @@ class TestPolicy:
         assert (urnscan.folder / "kept.jsonl").read_bytes() == editions.splitlines(keepends=True)[0]
         result = dedup(urnscan, "editions.jsonl", "--agree", "colour", *outputs, status=2)
         assert (
-            "--agree cannot be 'colour': choose from title, year, edition, part, format, language, or none alone"
+            "--agree cannot be 'colour'; choose from title, year, edition, part, format, language, or none alone"
             in result.err
         )
 
@@ -675,7 +675,7 @@ class TestInputs:
         result = dedup(urnscan, "in", "nope.mrc", *ALL, status=1)
         remedy = "name their format with --record, or read fewer files with --include"
         assert said(result) == [
-            "in/d.parquet: is a table, not a dump of records: export it as CSV or JSON Lines",
+            "in/d.parquet: is a table, not a dump of records; export it as CSV or JSON Lines",
             "nope.mrc: no such file or folder",
             f"2 files are not dumps of records: in/b.txt, in/c.bin; {remedy}",
         ]

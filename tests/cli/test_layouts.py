@@ -98,9 +98,9 @@ def test_flat(urnscan):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("-o a.parquet --delimiter ;", "--delimiter is for CSV: name a table that ends in .csv, or leave it out"),
-        ("--delimiter ;", "--delimiter is for CSV: name a table that ends in .csv, or leave it out"),
-        ("--flat", "--flat is for tables: name one, as in -o names.csv, or leave it out"),
+        ("-o a.parquet --delimiter ;", "--delimiter is for CSV; name a table that ends in .csv, or leave it out"),
+        ("--delimiter ;", "--delimiter is for CSV; name a table that ends in .csv, or leave it out"),
+        ("--flat", "--flat is for tables; name one, as in -o names.csv, or leave it out"),
         ("-o - --json --flat", "--flat is for tables, and --json prints lines; leave out --flat, or write -o names.jsonl"),
         ("-o a.xlsx.gz", "a.xlsx.gz: unknown output format; use .parquet, .xlsx, .csv, .tsv, .jsonl (the last three also with "),
         ("-o a.xls", "a.xls: unknown output format; use .parquet, .xlsx, .csv, .tsv, .jsonl (the last three also with "),
@@ -120,7 +120,7 @@ def test_a_flat_table_is_not_read_again(urnscan):
     urnscan.write("a.txt", TEXT)
     urnscan("a.txt", "-o", "a.parquet", "--flat")
     said = urnscan("report", "a.parquet", "-o", "a.html", status=2).err
-    assert "has no column spellings, as --flat wrote it: write it without that option" in said
+    assert "has no column spellings, as --flat wrote it; write it without that option" in said
 
 
 def test_results_in_a_folder_are_no_inputs(urnscan):

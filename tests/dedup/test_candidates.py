@@ -211,7 +211,7 @@ class TestTogether:
     def test_another_word(self, decided):
         with pytest.raises(
             FatalError,
-            match="line 2: decision cannot be 'keep' for a pair: choose from together, apart, or leave it empty",
+            match="line 2: decision cannot be 'keep' for a pair; choose from together, apart, or leave it empty",
         ):
             decided({("c1", "c2"): "keep"})
 

@@ -15,7 +15,7 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("values", "message"),
         [
-            ({"keep": "best"}, "keep cannot be 'best': choose from first, last, longest, most-identifiers, newest"),
+            ({"keep": "best"}, "keep cannot be 'best'; choose from first, last, longest, most-identifiers, newest"),
             ({"keep": ["newest", "source:"]}, "keep cannot be 'source:'"),
             ({"keep": []}, "keep cannot be empty"),
             ({"record": "word"}, "record cannot be 'word'"),
@@ -26,7 +26,7 @@ class TestPolicy:
             ({"max_cluster": 1}, "max_cluster must be at least 2"),
             (
                 {"agree": ["title", "none"]},
-                "agree cannot be 'none': choose from title, year, edition, part, format, language, or none alone",
+                "agree cannot be 'none'; choose from title, year, edition, part, format, language, or none alone",
             ),
             ({"weak": "a b"}, "weak: no URN begins with 'a b': ' ' is not allowed in a NID"),
         ],

@@ -507,7 +507,7 @@ def test_a_large_batch_is_mapped_where_it_is_in_a_file(tmp_path, monkeypatch):
 def test_parquet_in_a_pipe_is_held_up_to_a_limit(saved, monkeypatch):
     monkeypatch.setattr(values, "_IN_MEMORY", 1000)
     (error,) = read_values(gzipped(saved("a.parquet")))[1]
-    assert error == "in: has more than 1,000 bytes, and is read back and forth: unpack it first"
+    assert error == "in: has more than 1,000 bytes, and is read back and forth; unpack it first"
 
 
 def test_a_message_that_says_it_is_endless_takes_no_memory(tmp_path):

@@ -542,14 +542,14 @@ def test_what_needs_too_much_memory_is_told_to_be_decompressed_first():
     content = stream.compress(b"text") + stream.flush()
     read = Read("zstd", content + COMPRESS["zstd"](good))
     assert read.text == good
-    assert read.reasons[0].endswith("needs a window of more than 128 MiB: decompress it first")
+    assert read.reasons[0].endswith("needs a window of more than 128 MiB; decompress it first")
     for code, fits in ((30, True), (31, False)):  # dictionaries of 128 MiB and 192 MiB
         content = bytearray(lzma.compress(b"text"))
         content[16] = code
         content[20:24] = struct.pack("<I", zlib.crc32(bytes(content[12:20])))
         read = Read("xz", bytes(content) + COMPRESS["xz"](good))
         assert read.text == b"text" * fits + good
-        remedy = "the xz stream at byte 0 needs more than 128 MiB of memory: decompress it first"
+        remedy = "the xz stream at byte 0 needs more than 128 MiB of memory; decompress it first"
         assert read.reasons == [remedy] * (not fits)
 
 

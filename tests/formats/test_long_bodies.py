@@ -114,4 +114,4 @@ def test_what_is_too_much_is_told(tmp_path, data, reason):
     assert "urn:ex:a" in scan.occurrences["text"].to_pylist()
     (failure,) = scan.report.failures
     assert reason in failure.reason
-    assert failure.reason.endswith("read as it is")
+    assert failure.reason.endswith(", so it is scanned unchanged")

@@ -330,7 +330,7 @@ def test_what_cannot_be_opened(found, data, says):
     packed = tar([("a.pdf", data), ("b.pdf", SIMPLE)])
     rows, (reason,) = found(packed, "a.tar")
     assert rows == [("a.pdf", "urn:ex:c"), ("b.pdf!/page 1", "urn:ex:a")]
-    assert reason == f"{says}: it is scanned as it is, and its text is not read"
+    assert reason == f"{says}: it is scanned unchanged, and its text is not read"
 
 
 def test_damaged_pages_are_told_in_one_line(found):
@@ -414,7 +414,7 @@ def test_a_process_that_fails_at_once(found):
     """A PDF of which nothing was read is scanned as it is."""
     rows, failures = found(Pdf([["x"]], info={"Title": "urn:ex:as-it-is "}).build(), "early-crash.pdf")
     assert rows == [(None, "urn:ex:as-it-is")]
-    assert failures == ["pdfium was ended by signal 11: it is scanned as it is, and its text is not read"]
+    assert failures == ["pdfium was ended by signal 11: it is scanned unchanged, and its text is not read"]
 
 
 @pytest.mark.full

@@ -457,7 +457,7 @@ def test_what_is_no_database_behind_its_sign_is_said(tmp_path):
 def test_in_memory_it_is_held_up_to_a_limit(made, monkeypatch):
     monkeypatch.setattr(values, "_IN_MEMORY", 1000)
     path = gzipped(made("CREATE TABLE t (a)"))
-    assert read_values(path)[1] == ["in: has more than 1,000 bytes, and is read back and forth: unpack it first"]
+    assert read_values(path)[1] == ["in: has more than 1,000 bytes, and is read back and forth; unpack it first"]
 
 
 def test_progress_comes_to_the_size_of_the_file(made):

@@ -180,7 +180,7 @@ def test_a_table_that_does_not_begin_like_one_is_scanned_as_it_is(opened, tmp_pa
     for name, what, data, at in tables(tmp_path):
         assert not any(isinstance(item, str) for item in opened(name, data))
         bad = flipped(data, at)
-        error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so text may be missing"
+        error = f"{name}: is named like {what} but does not begin like one: scanned unchanged, so text may be missing"
         assert opened(name, bad) == [error, (None, bad)]
 
 
@@ -238,7 +238,7 @@ def test_a_file_that_is_only_named_like_a_packed_form_is_told(opened, packed, su
     """Its first bytes may be damaged, or the form has none by which it is known (Brotli, an Apple disk image)."""
     first, *others = opened(f"X{suffix.upper()}", b"\x03\x02\x01 urn:a:b")
     if packed.signs:
-        assert first.endswith("does not begin like one: scanned as it is, so text may be missing")
+        assert first.endswith("does not begin like one: scanned unchanged, so text may be missing")
         assert len(others) == 1
     else:
         assert (first, others) == (f"raised: X{suffix.upper()}: {packed.name} is not read; {remedy_of(packed)}", [])
@@ -315,7 +315,7 @@ def test_avro_and_orc_are_told_with_what_reads_them(opened, name, data, remedy):
 @pytest.mark.parametrize(("name", "what"), [("x.avro", "an Avro file"), ("x.orc", "an ORC file")])
 def test_what_is_only_named_like_them_is_scanned_as_it_is(opened, name, what):
     """not-read.md: that is told, as the text in it may be packed."""
-    error = f"{name}: is named like {what} but does not begin like one: scanned as it is, so text may be missing"
+    error = f"{name}: is named like {what} but does not begin like one: scanned unchanged, so text may be missing"
     assert opened(name, b"\0urn:a:b") == [error, (None, b"\0urn:a:b")]
     assert opened(name, b"urn:a:b") == [(None, b"urn:a:b")]
 
@@ -351,5 +351,5 @@ def test_a_debian_package_is_a_failure(opened):
     """It is an ar archive whose members are all packed, so its text is lost; it is scanned all the same."""
     data = b"!<arch>\ndebian-binary   0           0     0     100644  4         `\n2.0\n"
     error, found = opened("x", data)
-    assert error.startswith("x: a Debian package is scanned as it is, and what is packed in it is not read")
+    assert error.startswith("x: a Debian package is scanned unchanged, and what is packed in it is not read")
     assert found == (None, data)

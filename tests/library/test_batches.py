@@ -422,7 +422,7 @@ class TestKept:
     def test_a_name_that_occurrences_have(self):
         """One rule: it is told, at the call. Any other would rename or lose a column without a word."""
         table = self.TABLE.append_column("line", pa.array([1, 2, 3, 4]))
-        with pytest.raises(ArgumentError, match=r"^occurrences already have a column 'line': rename the one to keep$"):
+        with pytest.raises(ArgumentError, match=r"^occurrences already have a column 'line'; rename the one to keep$"):
             scan_batches(table, "note", keep=["id", "line"])
 
     def test_columns_that_are_not_there(self):

@@ -130,7 +130,7 @@ class TestMistakes:
             ({"column": "text"}, "no column 'text' among id, note"),
             ({}, "name the column to scan; there are id, note"),
             ({"column": "note", "keep": ["title"]}, "no column 'title' among id, note"),
-            ({"column": "note", "keep": "line"}, "occurrences already have a column 'line': rename the one to keep"),
+            ({"column": "note", "keep": "line"}, "occurrences already have a column 'line'; rename the one to keep"),
         ):
             with pytest.raises(ArgumentError, match=f"^{said}$"):
                 urnscan.scan_frame(frame, **arguments)

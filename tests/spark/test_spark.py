@@ -176,7 +176,7 @@ def test_own_rules(spark, tmp_path):
         assert not differing(in_order(scan.occurrences), scan.classes.toArrow().to_pylist())
         again = here.classes(scan.occurrences, rules=rules)
         assert [tuple(row) for row in again.select("urn", "occurrence_count", "valid").collect()] == expected
-        with pytest.raises(ValueError, match="found with other rules: give the same file as rules="):
+        with pytest.raises(ValueError, match="found with other rules; give the same file as rules="):
             here.classes(scan.occurrences)
 
 

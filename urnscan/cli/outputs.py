@@ -86,9 +86,9 @@ def read_layout(arguments: argparse.Namespace, tables: Iterable[str | None]) -> 
 
     forms = [form_of(path)[0] for path in tables if path is not None]
     if arguments.delimiter is not None and ".csv" not in forms:
-        raise FatalError("--delimiter is for CSV: name a table that ends in .csv, or leave it out")
+        raise FatalError("--delimiter is for CSV; name a table that ends in .csv, or leave it out")
     if arguments.flat and not forms:
-        raise FatalError("--flat is for tables: name one, as in -o names.csv, or leave it out")
+        raise FatalError("--flat is for tables; name one, as in -o names.csv, or leave it out")
     return read_record(Layout, arguments)
 
 

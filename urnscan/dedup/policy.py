@@ -96,7 +96,7 @@ class Policy:
         object.__setattr__(self, "weak", read_beginnings(option("weak", None), weak, get_syntax("rfc2141")))
         keys = _names("keys", self.keys, KEYS, ("all", KEYS))
         if not keys:
-            raise ArgumentError(f"{option('keys', None)} cannot be empty: choose from {', '.join(KEYS)}, or all alone")
+            raise ArgumentError(f"{option('keys', None)} cannot be empty; choose from {', '.join(KEYS)}, or all alone")
         object.__setattr__(self, "keys", keys)
         object.__setattr__(self, "any_urn", as_flag("any_urn", self.any_urn))
         object.__setattr__(self, "keep", read_rules(self.keep))
@@ -104,7 +104,7 @@ class Policy:
         object.__setattr__(self, "decisions", decisions_of(self.decisions))
         object.__setattr__(self, "never_join", never_join_of(self.never_join))
         if self.record is not None and self.record not in tuple(FORMATS):
-            raise ArgumentError(f"{option('record', None)} cannot be {self.record!r}: choose from {', '.join(FORMATS)}")
+            raise ArgumentError(f"{option('record', None)} cannot be {self.record!r}; choose from {', '.join(FORMATS)}")
         object.__setattr__(self, "max_class", _most(self.max_class))
         object.__setattr__(self, "agree", _names("agree", self.agree, ASPECTS, ("none", ())))
         object.__setattr__(self, "max_cluster", as_whole_number("max_cluster", self.max_cluster))
@@ -170,7 +170,7 @@ def _names(
     for each in named:
         if each not in known:
             choice = f"choose from {', '.join(known)}, or {word} alone"
-            raise ArgumentError(f"{option(name, None)} cannot be {each!r}: {choice}")
+            raise ArgumentError(f"{option(name, None)} cannot be {each!r}; {choice}")
     return tuple(each for each in known if each in named)
 
 
@@ -178,7 +178,7 @@ def _tags(carry: str | Iterable[str]) -> tuple[str, ...]:
     named = tuple(dict.fromkeys(tag for tag in as_strings("carry", carry) if tag))
     for tag in named:
         if len(tag) != 3 or not tag.isascii() or not tag.isalnum():
-            raise ArgumentError(f"{option('carry', None)} cannot be {tag!r}: name tags of MARC, such as 035,852,856")
+            raise ArgumentError(f"{option('carry', None)} cannot be {tag!r}; name tags of MARC, such as 035,852,856")
         if tag.startswith("00"):
             raise ArgumentError(f"{option('carry', None)} cannot be {tag}: control fields (00X) are not copied")
     return named

@@ -113,7 +113,7 @@ def _empty(form: Form[Any]) -> Form[Any]:
 
 def _misnamed(name: str) -> Callable[[Reader, Layer], Iterator[Document | SourceError]]:
     return scan_as_it_is(
-        SourceError, f"is named like {name} but does not begin like one: scanned as it is, so text may be missing"
+        SourceError, f"is named like {name} but does not begin like one: scanned unchanged, so text may be missing"
     )
 
 

@@ -252,7 +252,7 @@ FORMS = (
     _raw(
         "a Debian package",
         (b"!<arch>\ndebian-binary",),
-        "is scanned as it is, and what is packed in it is not read; {}",
+        "is scanned unchanged, and what is packed in it is not read; {}",
         "ar",
     ),
     _raw("a thin ar archive", (b"!<thin>\n",), _STORED, kind=SourceNote),

@@ -86,7 +86,7 @@ def names_of(column: str | None, keep: str | Iterable[str]) -> tuple[str | None,
     """
     kept = tuple(dict.fromkeys(as_strings("keep", keep)))
     if clash := next((name for name in kept if name in IN_COLUMN.names), None):
-        raise ArgumentError(f"occurrences already have a column {clash!r}: rename the one to keep")
+        raise ArgumentError(f"occurrences already have a column {clash!r}; rename the one to keep")
     return None if column is None else as_text("column", column), kept
 
 

@@ -142,7 +142,7 @@ def merge_partial(partials: Iterable[Partial], *, jobs: int | None = None, memor
     results = _checked(partials)
     first = next(results, None)
     if first is None:
-        raise ArgumentError("nothing to merge: give what scan_partial returned")
+        raise ArgumentError("nothing to merge; give what scan_partial returned")
     options, merged = first.options, _Merged()
     rows = merged.rows(chain([first], results))
     classes = list(classes_of_partial(rows, options, grouping.memory, grouping.jobs))

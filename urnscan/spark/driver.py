@@ -308,7 +308,7 @@ def classes(occurrences: DataFrame, *, rules: Rules = None) -> DataFrame:
     metadata = json.loads(json_options)
     options = Options(syntax=metadata["syntax"], equivalence=metadata["equivalence"], rules=rules)
     if options.level.rulebook.sha256 != metadata.get("rules"):
-        raise ArgumentError("these occurrences were found with other rules: give the same file as rules=")
+        raise ArgumentError("these occurrences were found with other rules; give the same file as rules=")
     _, sample = collect(occurrences.select("urn").mapInArrow(executors.sample_occurrences, ddl(RESULTS)))
     ranges = sample.ranges(cores_of(occurrences.sparkSession))
     # Rows are added up in the order of the inputs, so partitions must be ranges of `place`, and sorted by it.
@@ -351,7 +351,7 @@ def scan_column(
         if name not in frame.columns:
             raise ArgumentError(f"no column {name!r} among {', '.join(frame.columns)}")
     if clashes := sorted({*keep} & {*SPARK_OCCURRENCES.names}):
-        raise ArgumentError(f"occurrences already have a column {clashes[0]!r}: rename the one to keep")
+        raise ArgumentError(f"occurrences already have a column {clashes[0]!r}; rename the one to keep")
     kind = frame.schema[column].dataType.typeName()
     if kind not in ("string", "binary", "char", "varchar"):
         raise ArgumentError(f"column {column!r} is {kind}, not text")

@@ -77,7 +77,7 @@ class Folder:
             raise existing_output(self.name)
         if exists and not is_result:
             raise FatalError(
-                f"{self.name}: is not the result of an earlier run on Spark, so it is not replaced: name another folder"
+                f"{self.name}: is not the result of an earlier run on Spark, so it is not replaced; name another folder"
             )
 
     def _look(self) -> tuple[bool, bool]:
@@ -216,7 +216,7 @@ class _ExecutorFolder(Folder):
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
             raise FatalError(
-                f"{self.name}: what executors wrote is not there: name a folder that all machines share, or a URL"
+                f"{self.name}: what executors wrote is not there; name a folder that all machines share, or a URL"
             ) from error
         if not files:
             self._write_part(WRITTEN[table], [], scan.options.metadata())

@@ -33,7 +33,7 @@ _REASONS = {
     r"curlCode: 6\b|[Cc]ould ?n[o']t resolve host": "the host does not exist, or cannot be found from here",
     _DENIED: "access denied{advice}",
     "NO_SUCH_KEY|RESOURCE_NOT_FOUND|NOT_FOUND|[Nn]ot found": "does not exist",
-    "HTTP status 301": "the bucket is in another region: name it, as in ?region=eu-central-1",
+    "HTTP status 301": "the bucket is in another region; name it, as in ?region=eu-central-1",
 }
 _PASSING = re.compile(
     "SLOW_?DOWN|THROTTL|SERVICE_?UNAVAILABLE|INTERNAL_?(FAILURE|ERROR)|REQUEST_?(TIMEOUT|TIME_OUT|LIMIT)|NETWORK_CONNECTION"

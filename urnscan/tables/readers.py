@@ -247,7 +247,7 @@ def _misfit(schema: pa.Schema, kind: str) -> str:
             return f"contains {other} ({made_by}), not {kind}"
     if missing:
         is_flat = missing[0] not in (flat := flat_names(expected.field(missing[0]))) and set(flat) <= set(schema.names)
-        reason = f", as {option('flat')} wrote it: write it without that option" if is_flat else ""
+        reason = f", as {option('flat')} wrote it; write it without that option" if is_flat else ""
         return f"has no column {missing[0]}{reason}"
     for field in expected:
         if schema.names.count(field.name) > 1:

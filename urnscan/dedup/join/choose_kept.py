@@ -91,10 +91,10 @@ def read_rules(keep: str | Iterable[str]) -> tuple[str, ...]:
     rules = as_strings("keep", keep)
     known = f"choose from {', '.join(KEEP)}, {SOURCE}NAME"
     if not rules:
-        raise ArgumentError(f"{option('keep', None)} cannot be empty: {known}")
+        raise ArgumentError(f"{option('keep', None)} cannot be empty; {known}")
     for rule in rules:
         if rule not in KEEP and not (rule.startswith(SOURCE) and rule != SOURCE):
-            raise ArgumentError(f"{option('keep', None)} cannot be {rule!r}: {known}")
+            raise ArgumentError(f"{option('keep', None)} cannot be {rule!r}; {known}")
     return rules
 
 

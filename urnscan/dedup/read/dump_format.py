@@ -75,7 +75,7 @@ class DumpFormats:
 
 def error_of_table(source: Input, values: Values) -> FormatError:
     """Return the error about a table that is a part of an input. Raises the error if the table is the whole input."""
-    reason = "is a table, not a dump of records: export it as CSV or JSON Lines"
+    reason = "is a table, not a dump of records; export it as CSV or JSON Lines"
     member, inside, _ = values.place(0).rpartition(INSIDE)
     if not inside:
         raise FormatError(source.name, reason)

@@ -125,8 +125,8 @@ class _Process:
             requests.flush()
             answer: object = pickle.load(answers)  # noqa: S301 (of our own process)
         except (EOFError, OSError, pickle.UnpicklingError) as error:
-            reason = "a process that read records has died; perhaps the memory was full"
-            raise FatalError(f"{reason}: try {option('jobs', 1)}, which starts no other process") from error
+            reason = "a process that read records has died, perhaps because the memory was full"
+            raise FatalError(f"{reason}; try {option('jobs', 1)}, which starts no other process") from error
         if isinstance(answer, Exception):
             raise answer
         return answer

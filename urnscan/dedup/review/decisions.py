@@ -188,7 +188,7 @@ def _rows(table: UserTable) -> Iterator[Decision | PairDecision]:
         if word not in words:
             of_pair = " for a pair" if is_pair else ""
             raise FatalError(
-                f"{where}: decision cannot be {word!r}{of_pair}: choose from {', '.join(words)}, or leave it empty"
+                f"{where}: decision cannot be {word!r}{of_pair}; choose from {', '.join(words)}, or leave it empty"
             )
         record = _record(cells, _RECORD, where)
         if is_pair:

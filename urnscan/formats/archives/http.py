@@ -232,7 +232,7 @@ class _Chunked(Reader):
             return
         self._as_it_is = True
         if len(head) >= _CHUNK_LINE or b"\n" in head[2:]:
-            raise DamageError(self._name, "is damaged where a chunk should begin: read on as it is")
+            raise DamageError(self._name, "is damaged where a chunk should begin, so the rest is scanned unchanged")
         # Truncated between two chunks: the end, or an error of the reader, follows.
         self._reader.skip(len(head) - len(head.lstrip(b"\r\n")))
 

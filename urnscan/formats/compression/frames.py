@@ -65,7 +65,7 @@ def without_dictionary(number: int) -> Decompressors:
     `number`: that of the dictionary in the header of the frame. Raises BrokenError if it is not 0.
     """
     if number:
-        raise BrokenError("needs a dictionary: decompress it first")
+        raise BrokenError("needs a dictionary; decompress it first")
     return _WITHOUT_DICTIONARY
 
 
@@ -125,7 +125,7 @@ def zstandard(buffer: Buffer, find: Callable[[int], Decompressors] = without_dic
     header = _Header.of(buffer)
     decompressors = find(header.dictionary)
     if header.window > _LARGEST_WINDOW:
-        raise BrokenError("needs a window of more than 128 MiB: decompress it first")
+        raise BrokenError("needs a window of more than 128 MiB; decompress it first")
     decompressor = decompressors.take()
     decompress = decompressor.decompressobj().decompress
     yield from _push(decompress, buffer, header.length, ZstdError)
@@ -225,7 +225,7 @@ def lz4(buffer: Buffer) -> Iterator[bytes]:
     largest = _LZ4_BLOCKS.get(head[5] >> 4, 0)
     block_check = flags >> 2 & 4
     if flags & 1:
-        raise BrokenError("needs a dictionary: decompress it first")
+        raise BrokenError("needs a dictionary; decompress it first")
 
     def decompress(data: memoryview) -> bytes:
         text: bytes = frame.decompress(data, min(largest, _LZ4_RATIO * len(data)))

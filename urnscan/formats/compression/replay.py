@@ -104,7 +104,7 @@ class Decoding:
                     yield from without(self.length, self._again())
                 if self._broken:
                     is_memory = "emory" in str(error)
-                    reason = "needs more than 128 MiB of memory: decompress it first" if is_memory else ""
+                    reason = "needs more than 128 MiB of memory; decompress it first" if is_memory else ""
                     raise BrokenError(reason) from error
 
     def finish(self) -> Iterator[bytes]:

@@ -210,7 +210,7 @@ def _members(
         except Exception as error:  # noqa: BLE001 (`email` raises errors of any kind for malformed messages)
             wrong = " ".join(str(error).split())
     name = f"{before}message"
-    failure = SourceError(layer.name_of(name), f"cannot be split into parts ({wrong}): read as it is")
+    failure = SourceError(layer.name_of(name), f"cannot be split into parts ({wrong}), so it is scanned unchanged")
     return [], [failure, Member(name, PieceReader(iter([data])))]
 
 

@@ -18,7 +18,7 @@ from urnscan.formats.on_disk import on_disk
 from urnscan.formats.protocol import Archive, begins_with, exactly
 from urnscan.stores.reader import PieceReader, Reader
 
-_AS_IT_IS = "is scanned as it is, and its text is not read"
+_UNCHANGED = "is scanned unchanged, and its text is not read"
 _BEGIN = b"%PDF-"  # ISO 32000-2, 7.5.2
 _BEGIN_WITHIN = 1 << 10  # bytes in which "%PDF-" must begin, as in other readers of PDFs
 _BLOCK = 1 << 18
@@ -50,7 +50,7 @@ def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | Sourc
     if layer.capture is not None and not layer.is_wanted:
         return
     if not is_installed():
-        yield PdfNote(layer.name, f"a PDF {_AS_IT_IS}: pip install 'urnscan[pdf]'")
+        yield PdfNote(layer.name, f"a PDF {_UNCHANGED}; pip install 'urnscan[pdf]'")
         yield Document(layer.member, reader)
         return
     # Raises if members would exceed the limit of depth: once for the whole PDF, not for each member.
@@ -60,7 +60,7 @@ def open_pdf(reader: Reader, layer: Layer) -> Iterator[Document | Member | Sourc
         try:
             yield from _texts(path, layer, file, files)
         except _UnreadableError as error:
-            yield SourceError(layer.name, f"{error}: it {_AS_IT_IS}")
+            yield SourceError(layer.name, f"{error}: it {_UNCHANGED}")
             with open(path, "rb") as data:  # noqa: PTH123 (names may be odd)
                 yield Document(layer.member, PieceReader(iter(functools.partial(data.read, _BLOCK), b"")))
         file.seek(0)

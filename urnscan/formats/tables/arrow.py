@@ -118,7 +118,7 @@ class _Bytes:
             return mapped
         if count > _LARGEST:
             what = f"has a message of {count:,} bytes at byte {self.at}, more than {_LARGEST:,}"
-            raise SourceError(self._layer.name, f"{what}: write smaller batches")
+            raise SourceError(self._layer.name, f"{what}; write smaller batches")
         # The length in a message may be wrong: memory is allocated only for bytes that exist.
         data = read_up_to(self._reader, count)
         self.at += len(data)
@@ -231,7 +231,7 @@ class _Messages:
 
     def _refuse(self, what: str, byte_count: int) -> None:
         much = f"{what} {byte_count:,} bytes before byte {self._bytes.at}, more than {_LARGEST:,}"
-        raise SourceError(self._layer.name, f"{much}: write smaller batches")
+        raise SourceError(self._layer.name, f"{much}; write smaller batches")
 
 
 def _table(data: bytes, at: int) -> int:

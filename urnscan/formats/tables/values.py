@@ -187,6 +187,6 @@ def bytes_of(reader: Reader, layer: Layer) -> bytearray:
     """
     data = read_up_to(reader, _IN_MEMORY + 1)
     if len(data) > _IN_MEMORY:
-        reason = f"has more than {_IN_MEMORY:,} bytes, and is read back and forth: unpack it first"
+        reason = f"has more than {_IN_MEMORY:,} bytes, and is read back and forth; unpack it first"
         raise SourceError(layer.name, reason)
     return data
