@@ -119,7 +119,7 @@ def test_failures_are_lines(archives):
     result = urnscan("--cdx", "l.cdxj", "w", status=1)
     assert len(result.out.splitlines()) == 2
     assert sorted(result.said) == [
-        "urnscan: l.cdxj: line 3: its first byte is no number: '-3'",
+        "urnscan: l.cdxj: line 3: invalid offset: '-3'",
         "urnscan: w/gone.warc.gz: no such file or folder",
     ]
 

@@ -137,7 +137,7 @@ class TestNotCounted:
         assert advice not in urnscan("check", "a").err
         assert advice not in urnscan("check", "a", "--nid", "isbn").err
         result = urnscan("check", "a", "--nid", "issn")
-        assert ", 0 occurrences, 1 other left out, 0 wrong, " in result.summary
+        assert ", 0 occurrences, 1 occurrence left out, 0 wrong, " in result.summary
         assert f"urnscan: no URN of the chosen namespaces found, {advice}" in result.err
 
 

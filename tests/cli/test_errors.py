@@ -223,7 +223,7 @@ class TestOutputs:
         urnscan.write("in/a.txt", b"urn:foo:a")
         for flags in ([], ["--force"]):
             result = urnscan("in", "-o", f"in/urns{suffix}", *flags)
-            reason = "is an output of this run: what an earlier run wrote there is not scanned"
+            reason = "is an output of this run, so it is skipped"
             assert result.said == ([f"urnscan: in/urns{suffix}: {reason}"] if flags else [])
             assert result.summary.startswith("urnscan: 1 input, 9 bytes, 1 occurrence, 1 class")
 

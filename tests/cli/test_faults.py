@@ -219,7 +219,7 @@ class TestMemory:
                 "urnscan.run.worker",
                 "Worker._scan_small",
                 "MemoryError",
-                "out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory",
+                "out of memory; where a command has -j or --memory, smaller values need less",
             ),
             (
                 "urnscan.grouping.out_of_core",

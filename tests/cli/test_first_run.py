@@ -123,7 +123,7 @@ def test_a_read_only_cache_is_used_if_it_holds_all(cache, tmp_path, is_complete)
 
 def test_warm_up_has_nothing_to_do(urnscan, cache):
     result = urnscan("--warm-up")
-    assert result.err == f"urnscan: nothing to compile: all is there; compiled code is kept in {cache}\n"
+    assert result.err == f"urnscan: everything is already compiled; compiled code is kept in {cache}\n"
     assert urnscan("--warm-up", "--quiet").err == ""
 
 

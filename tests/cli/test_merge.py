@@ -105,7 +105,7 @@ def test_failures_of_the_runs(scanned, option):
     scanned("a.txt", "missing.txt", option, f"x.{suffix}", "--quiet", status=1)
     scanned("b.txt", "gone.txt", "lost.txt", option, f"y.{suffix}", "--quiet", status=1)
     result = scanned("merge", f"x.{suffix}", f"y.{suffix}", "-o", "xy.parquet", "--quiet")
-    assert result.err == f"urnscan: 3 failures in the runs of x.{suffix}, y.{suffix}; see their messages\n"
+    assert result.err == f"urnscan: 3 failures in the runs of x.{suffix}, y.{suffix}; see the messages of these runs\n"
 
 
 @pytest.mark.parametrize("names", [["parts"], ["parts/*.partial"], ["parts[1]"]])
@@ -117,7 +117,7 @@ def test_unfinished_runs(scanned, names):
     (scanned.folder / f"{folder}/.2.partial{SHARDS_SUFFIX}").mkdir()
     result = scanned("merge", *names, "-o", "all.parquet", "--quiet")
     assert result.err == (
-        f"urnscan: unfinished, and not in the result: {folder}/2.partial; continue with --resume, and merge again\n"
+        f"urnscan: {folder}/2.partial: unfinished, so not in the result; continue with --resume, and merge again\n"
     )
 
 

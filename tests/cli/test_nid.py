@@ -32,7 +32,7 @@ def test_a_list_and_its_summary(scanned):
     """Each namespace in any case; `nbn:de` with what it parts from; then `--not-nid` takes away."""
     found, result = scanned("--nid", "ISBN,nbn:de", "--nid", "x-*", "--not-nid", "nbn:de:")
     assert found == ["urn:isbn:1", "URN:NBN:de-2", "urn:x-a:1", "urn:isbn:1,"]
-    assert re.match(r"urnscan: 1 input, \d+ bytes, 4 occurrences, 4 others left out, 4 classes, ", result.summary)
+    assert re.match(r"urnscan: 1 input, \d+ bytes, 4 occurrences, 4 occurrences left out, 4 classes, ", result.summary)
     assert result.said == []
     made = [
         json.loads(pq.read_metadata(scanned.command.folder / name).metadata[b"urnscan"])
@@ -52,7 +52,7 @@ def test_without_them_nothing_is_said_of_it(scanned):
 def test_only_not_nid(scanned):
     found, result = scanned("--not-nid", "nbn,isbn")
     assert found == ["urn:x-a:1", "urn:issn:1"]
-    assert "2 occurrences, 6 others left out" in result.summary
+    assert "2 occurrences, 6 occurrences left out" in result.summary
 
 
 def test_rejects(scanned):
@@ -106,7 +106,10 @@ class TestDedup:
         assert [cluster for cluster, _ in self.clusters(urnscan)[0]] == [1, 1, 1]
         rows, (*_, line) = self.clusters(urnscan, "--nid", "isbn")
         assert rows == [(1, ["urn:isbn:1"]), (1, ["urn:isbn:1"]), (2, [])]
-        assert "2 clusters, 1 duplicate, 1 group in doubt, 1 without identifiers that count, 3 others left out" in line
+        assert (
+            "2 clusters, 1 duplicate, 1 group in doubt, 1 without identifiers that count, 3 occurrences left out"
+            in line
+        )
         told = json.loads(pq.read_metadata(urnscan.folder / "c.parquet").metadata[b"urnscan"])
         assert (told["nid"], told["counts"]["left_out"]) == (["isbn"], 3)
         assert "<code>--nid</code></bdi></th><td><bdi>isbn</bdi></td>" in (urnscan.folder / "r.html").read_text()

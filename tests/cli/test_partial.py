@@ -101,7 +101,10 @@ def test_outputs_appear_together_or_not_at_all(crawl):
     for arguments, said in (
         (["a.partial", "--occurrences", "o.parquet"], "a.partial: exists already; --force replaces it"),
         (["new.partial", "--occurrences", "a.partial", "--force"], "a.partial: unknown output format"),
-        (["new.partial", "--occurrences", "no/o.parquet"], "no/o.parquet: the folder no does not exist"),
+        (
+            ["new.partial", "--occurrences", "no/o.parquet"],
+            "no/o.parquet: the folder no does not exist; make it: mkdir -p no",
+        ),
         (["new.parquet"], "new.parquet: a partial result is not a table; use .partial, as in urns.partial"),
         (["-"], "--partial -: a partial result is a file for urnscan merge; name a file"),
         (["new.partial", "--count"], "--count is for printing; leave out --count or --partial"),

@@ -180,9 +180,9 @@ class TestKilled:
         with_resume, force = "--resume continues it", "--force discards it"
         for options, expected in (
             ([], f"{work} kept; {with_resume}, {force}"),
-            (["--trim"], f"{work} kept; it ran with another trim; the command of that run with {with_resume}, {force}"),
-            (["--trim", "--resume"], f"{work} kept; it ran with another trim; .*"),
-            (["--nid", "isbn", "--resume"], f"{work} kept; it ran with another nid; .*"),
+            (["--trim"], rf"{work} kept; that run had other options \(trim\); its command with {with_resume}, {force}"),
+            (["--trim", "--resume"], rf"{work} kept; that run had other options \(trim\); .*"),
+            (["--nid", "isbn", "--resume"], rf"{work} kept; that run had other options \(nid\); .*"),
         ):
             (line,) = urnscan(*COMMAND, *options, status=2).err.splitlines()
             assert re.fullmatch(f"urnscan: classes.parquet: {expected}", line)
@@ -294,9 +294,7 @@ class TestDamage:
         urnscan.write("small", b"urn:foo:a")
         urnscan.write(SHARDS, b"mine")
         result = urnscan("small", *CLASSES, "--resume", status=2)
-        reason = (
-            "the work of an earlier run cannot be read: it is no folder, or not one's own; remove it to start again"
-        )
+        reason = "the work of an earlier run cannot be read: it is not a folder, or belongs to another user; remove it to start again"
         assert result.err.splitlines() == [f"urnscan: {urnscan.folder}/{SHARDS}: {reason}"]
         assert urnscan.names() == [SHARDS, "small"]
 

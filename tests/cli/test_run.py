@@ -668,7 +668,7 @@ class TestSummary:
         is none without classes, at another level, with nothing to join, or with -q.
         """
         urnscan.write("a", b"urn:isbn:0-395-36341-1 urn:isbn:9780395363416 urn:isbn:0395363411 urn:foo:x")
-        said = "2 classes name the same as others by the rules of their namespaces; --equivalence namespace joins them"
+        said = "2 classes are equivalent to others by the rules of their namespaces; --equivalence namespace joins them"
         for made in (("-o", "a.parquet"), ("-u",), ("--by", "nid"), ("-u", "--syntax", "rfc8141")):
             counts, *hints = urnscan("a", *made, "--force").err.splitlines()
             assert ("4 classes" in counts, hints) == (True, [f"urnscan: {said}"])
@@ -679,7 +679,7 @@ class TestSummary:
         urnscan.write("b", b"urn:isbn:0-395-36341-1 urn:isbn:0-395-36341-1 urn:foo:x")
         assert len(urnscan("b", "-u").err.splitlines()) == 1
         urnscan.write("c", b"urn:isbn:0-395-36341-1 urn:isbn:9780395363416")
-        assert urnscan("c", "-u").err.splitlines()[1].startswith("urnscan: 1 class names the same as another by ")
+        assert urnscan("c", "-u").err.splitlines()[1].startswith("urnscan: 1 class is equivalent to another by ")
 
     def test_quiet(self, urnscan):
         """Nothing but the failures, each in its line."""

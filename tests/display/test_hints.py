@@ -14,14 +14,14 @@ ONE = [
     "1 occurrence ends in punctuation or contains the next URN; --trim cuts that off (1 name fits its namespace only then)",
     "1 occurrence has components of RFC 8141 (?+ ?= #); --syntax rfc8141 separates them from the name",
     "1 occurrence is cut before ~ or &, which RFC 8141 allows; --syntax rfc8141 keeps 1 whole",
-    "1 class names the same as another by the rules of their namespaces; --equivalence namespace joins them",
+    "1 class is equivalent to another by the rules of their namespaces; --equivalence namespace joins them",
     "1 occurrence is cut before a character that no URN may contain there, such as ü or a dash; LIST lists the places",
 ]
 SEVERAL = [
     "1,200 occurrences end in punctuation or contain the next URN; trim=True cuts that off (1,200 names fit their namespaces only then)",
     '1,200 occurrences have components of RFC 8141 (?+ ?= #); syntax="rfc8141" separates them from the name',
     '1,200 occurrences are cut before ~ or &, which RFC 8141 allows; syntax="rfc8141" keeps 1,200 whole',
-    '1,200 classes name the same as others by the rules of their namespaces; equivalence="namespace" joins them',
+    '1,200 classes are equivalent to others by the rules of their namespaces; equivalence="namespace" joins them',
     "1,200 occurrences are cut before characters that no URN may contain there, such as ü or a dash; LIST lists the places",
 ]
 

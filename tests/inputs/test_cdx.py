@@ -188,11 +188,11 @@ class TestIndexes:
     @pytest.mark.parametrize(
         ("row", "reason"),
         [
-            ((WARC, "x", 5), "its first byte is no number: 'x'"),
-            ((WARC, "-1", 5), "its first byte is no number: '-1'"),
-            ((WARC, 1, "٣"), "its bytes are no number: '٣'"),
-            ((WARC, 1, "9" * 99), f"its bytes are no number: '{'9' * 79}…'"),
-            ((WARC, 1, 0), "its record has no bytes"),
+            ((WARC, "x", 5), "invalid offset: 'x'"),
+            ((WARC, "-1", 5), "invalid offset: '-1'"),
+            ((WARC, 1, "٣"), "invalid length: '٣'"),
+            ((WARC, 1, "9" * 99), f"invalid length: '{'9' * 79}…'"),
+            ((WARC, 1, 0), "the length of its record is 0"),
             (("", 1, 5), "names no file"),
             (("../" + WARC, 1, 5), f"names a file that is not below the folder: '../{WARC}'"),
             (("/etc/passwd", 1, 5), "names a file that is not below the folder: '/etc/passwd'"),
@@ -211,8 +211,8 @@ class TestIndexes:
         folder, rows = archive
         index = write(folder / "l", cdxj([("\ud800", 1, 5), ("a\0", 1, 5), rows[0]]))
         assert read(index, folder / "w") == [
-            r"LIST: line 1: names a file that can have no such name: '\ud800'",
-            r"LIST: line 2: names a file that can have no such name: 'a\x00'",
+            r"LIST: line 1: invalid file name: '\ud800'",
+            r"LIST: line 2: invalid file name: 'a\x00'",
             *expected(0),
         ]
 
@@ -221,14 +221,14 @@ class TestIndexes:
         good = cdxj(rows[:1])
         for text in ("org,a)/ 2024 {bad\n", "[]\n", "org,a)/ 2024 []\n", "org\n"):
             assert read(write(folder / "l", good + text), folder / "w") == [
-                "LIST: line 2: has not the fields of an index",
+                "LIST: line 2: has too few or too many fields, or no JSON object",
                 *expected(0),
             ]
         assert (
             read(write(folder / "l", good + 'a 2 {"offset": "1"}\n'), folder / "w")[0] == "LIST: line 2: names no file"
         )
         assert read(write(folder / "l", cdx(rows[:1]) + "a b\n"), folder / "w") == [
-            "LIST: line 3: has not the fields of an index",
+            "LIST: line 3: has too few or too many fields, or no JSON object",
             *expected(0),
         ]
 
@@ -240,8 +240,8 @@ class TestIndexes:
         )
         assert read(index, folder / "w") == [
             "LIST: line 2: names no file",
-            "LIST: line 3: its first byte is no number: '-1'",
-            "LIST: line 4: its bytes are no number: 'NoneType'",
+            "LIST: line 3: invalid offset: '-1'",
+            "LIST: line 4: invalid length: 'NoneType'",
             *expected(0, 1),
         ]
 
@@ -297,7 +297,7 @@ class TestIndexes:
         folder, rows = archive
         index = write(folder / "l", cdxj(rows[:1]) + "wrong {\n" * 10_007)
         found = read(index, folder / "w")
-        assert found[0] == "LIST: line 2: has not the fields of an index"
+        assert found[0] == "LIST: line 2: has too few or too many fields, or no JSON object"
         assert found[10_000:] == ["LIST: 7 more lines without a record", *expected(0)]
 
     def test_no_url(self, archive):

@@ -69,7 +69,7 @@ def test_a_second_process_compiles_where_nothing_is_kept(monkeypatch, script, fu
 @pytest.mark.parametrize(
     ("result", "text"),
     [
-        (WarmUp(0, 0.1, Path("/a")), "nothing to compile: all is there; compiled code is kept in /a"),
+        (WarmUp(0, 0.1, Path("/a")), "everything is already compiled; compiled code is kept in /a"),
         (WarmUp(21, 17.25, Path("/a")), "compiled 21 functions in 17.2 s; compiled code is kept in /a"),
         (WarmUp(1, 1, None), f"compiled 1 function in 1.0 s; {jit.NOT_KEPT}"),
     ],
@@ -113,7 +113,7 @@ class TestNotice:
 
     def test_nowhere(self, monkeypatch):
         monkeypatch.setattr(object_code, "cache_folder", lambda: None)
-        assert jit.notice() == f"compiling takes about a minute, in each run, as {jit.NOT_KEPT}"
+        assert jit.notice() == f"compiling takes about a minute in each run, as {jit.NOT_KEPT}"
         assert not object_code.is_complete()
         object_code.mark_complete()
 

@@ -162,10 +162,10 @@ class TestWhatShowsItself:
     def test_classes_that_the_rules_of_namespaces_would_join(self, tmp_path):
         """As the command says it, but with Python's name for it; shares count the same."""
         (tmp_path / "a").write_text("urn:isbn:0395363411 urn:isbn:9780395363416\n")
-        said = '1 class names the same as another by the rules of their namespaces; equivalence="namespace" joins them'
+        said = '1 class is equivalent to another by the rules of their namespaces; equivalence="namespace" joins them'
         for scan in (urnscan.scan(tmp_path), urnscan.merge_partial([urnscan.scan_partial(tmp_path)])):
             assert said in cells(scan._repr_html_())
-        assert "names the same" not in cells(urnscan.scan(tmp_path, equivalence="namespace")._repr_html_())
+        assert "is equivalent to" not in cells(urnscan.scan(tmp_path, equivalence="namespace")._repr_html_())
 
     def test_width(self):
         assert [showing.width_of(text) for text in ("abc", "日本", "e\u0301", "\uff46")] == [3, 4, 1, 2]

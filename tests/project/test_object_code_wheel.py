@@ -93,7 +93,7 @@ def check_first_run(run, tmp_path):
 def check_where_nothing_can_be_written(run):
     """A read-only installation, and a user without a home."""
     done = run("urnscan", "--warm-up", NUMBA_CACHE_DIR="/proc/nowhere", HOME="/nonexistent")
-    assert done.stderr.startswith("urnscan: nothing to compile: all is there; compiled code is kept in ")
+    assert done.stderr.startswith("urnscan: everything is already compiled; compiled code is kept in ")
     assert done.stderr.endswith(f"{os.sep}site-packages{os.sep}urnscan\n")
 
 

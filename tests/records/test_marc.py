@@ -204,7 +204,7 @@ def test_identifiers_are_trimmed_and_may_be_missing_or_not_utf_8():
         (book(2)[:24] + book(2)[27:], ["its directory is not made of entries of 12 bytes"]),
         (book(2, length=67)[:30] + b"0" + book(2)[30:], ["its directory is not made of entries of 12 bytes"]),
         (b"00026nam a2200025   4500\x1e\x1d", ["its directory is not made of entries of 12 bytes"]),
-        (book(2)[:-9] + b"\x1d", ["its directory leads outside of it"]),
+        (book(2)[:-9] + b"\x1d", ["its directory points past its end"]),
     ],
 )
 def test_what_is_damaged_costs_no_neighbour(broken, reasons):
@@ -241,12 +241,12 @@ def test_bytes_lost_across_the_end_of_a_record_make_no_record_of_two():
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (book(2, URN_FIELD)[:-10] + book(3)[30:], "its directory accounts for 112 of its 137 bytes"),
+        (book(2, URN_FIELD)[:-10] + book(3)[30:], "its directory describes 112 of its 137 bytes"),
         (
             book(2, length=0)[:-1] + b"  \x1faa field of no entry\x1e\x1d",
-            "its directory accounts for 65 of its 89 bytes",
+            "its directory describes 65 of its 89 bytes",
         ),
-        (book(2, length=0)[:-5] + b", and a bit\x1e\x1d", "its directory accounts for 52 of its 73 bytes"),
+        (book(2, length=0)[:-5] + b", and a bit\x1e\x1d", "its directory describes 52 of its 73 bytes"),
         (book(2)[:-5] + b"\x1emp\x1e\x1d", None),
         (book(2)[:49] + b"1\x1e10\x1fa\x1e lamp\x1e\x1e\x1d", "its fields are not where its directory says"),
         (book(2, length=0)[:-1] + b"\x1e\x1d", None),

@@ -120,11 +120,11 @@ def test_a_header_without_known_names_shows_no_columns():
 @pytest.mark.parametrize(
     ("row", "fault"),
     [
-        (b'2,Inks,1998"3,Paper,2011\n', "it has 5 cells, but the header 3"),
-        (b"2,Inks, invented,1998\n", "it has 4 cells, but the header 3"),
+        (b'2,Inks,1998"3,Paper,2011\n', "it has 5 cells, but the header has 3"),
+        (b"2,Inks, invented,1998\n", "it has 4 cells, but the header has 3"),
         (b'2,"Roe, 1998"3,"Doe, J"\n', None),
-        (b'2,"Roe, 19"Doe"\n', "it has text after a closing quotation mark, and 2 cells, but the header 3"),
-        (b'2,"Roe"3,,,\n', "it has text after a closing quotation mark, and 5 cells, but the header 3"),
+        (b'2,"Roe, 19"Doe"\n', "it has 2 cells, but the header has 3, and text follows a closing quotation mark"),
+        (b'2,"Roe"3,,,\n', "it has 5 cells, but the header has 3, and text follows a closing quotation mark"),
         (b'2,5" disk,1998,\n', None),
         (b'"2" ,"5"" disk"\n', None),
         (b'2,"Inks" and paper,1998\n', None),

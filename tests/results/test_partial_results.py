@@ -210,7 +210,7 @@ class TestRefused:
             ({"syntax": "rfc1"}, "its metadata have no valid options of a run"),
             ({"syntax": ["rfc2141"]}, "its metadata have no valid options of a run"),
             ({"counts": [1]}, "its metadata have no counts of a run"),
-            ({"schema": 1}, "is of edition 1 of the tables"),
+            ({"schema": 1}, "(edition 1 of the tables, not 2 or 3); scan again"),
             ({"rules": "0" * 64}, "the rules in it are not those of its run"),
             ({"partial": {"rules_text": "x = "}}, "c.partial, its rules:1: invalid TOML"),
         ],

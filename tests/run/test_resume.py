@@ -199,10 +199,10 @@ class TestKept:
 
     def test_another_meaning(self, left):
         """What cannot be used is not discarded either, unless that is said; the message names what differs."""
-        for other, said in (({"syntax": "rfc8141"}, "syntax"), ({"version": "2", "more": 1}, "more and version")):
+        for other, said in (({"syntax": "rfc8141"}, "syntax"), ({"version": "2", "more": 1}, "more, version")):
             with pytest.raises(FatalError) as caught:
                 resumed(left, MEANING | other)
-            assert f" is kept; it ran with another {said}; the command of that run with --resume continues" in str(
+            assert f" is kept; that run had other options ({said}); its command with --resume continues" in str(
                 caught.value
             )
         with Shards(left / "out", MEANING | {"syntax": "rfc8141"}, resume=True, force=True) as shards:

@@ -20,9 +20,8 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 f"Caused by: java.io.EOFException{STACK}\nDriver stacktrace:{STACK}"
             ),
             (
-                "Spark: Python worker exited unexpectedly (crashed), in executor 3 on 10.0.0.7, after 4 attempts (mostly the "
-                "system kills a process where memory is short: give executors more of it in addition to the JVM "
-                "(spark.executor.memoryOverhead), or fewer cores)"
+                "Spark: Python worker exited unexpectedly (crashed), in executor 3 on 10.0.0.7, after 4 attempts; memory is "
+                "probably short: raise spark.executor.memoryOverhead, or use fewer cores"
             ),
         ),
         (
@@ -31,9 +30,8 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 "org.apache.spark.SparkException: Python worker exited unexpectedly (crashed)"
             ),
             (
-                "Spark: Python worker exited unexpectedly (crashed), in executor 3 on 10.0.0.7, after 4 attempts (mostly the "
-                "system kills a process where memory is short: give executors more of it in addition to the JVM "
-                "(spark.executor.memoryOverhead), or fewer cores)"
+                "Spark: Python worker exited unexpectedly (crashed), in executor 3 on 10.0.0.7, after 4 attempts; memory is "
+                "probably short: raise spark.executor.memoryOverhead, or use fewer cores"
             ),
         ),
         (
@@ -42,9 +40,8 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 f"Command exited with code 137\nDriver stacktrace:{STACK}"
             ),
             (
-                "Spark: an executor was lost: Command exited with code 137, in executor 3 on 10.0.0.7, after 4 attempts (mostly "
-                "the system kills a process where memory is short: give executors more of it in addition to the JVM "
-                "(spark.executor.memoryOverhead), or fewer cores)"
+                "Spark: an executor was lost: Command exited with code 137, in executor 3 on 10.0.0.7, after 4 attempts; memory "
+                "is probably short: raise spark.executor.memoryOverhead, or use fewer cores"
             ),
         ),
         (
@@ -53,8 +50,8 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 '  File "/x/worker.py", line 12, in work\n    raise MemoryError()\nMemoryError\n'
             ),
             (
-                "Spark: MemoryError (a Python worker had no more memory: give executors more of it in addition to the JVM "
-                "(spark.executor.memoryOverhead), or fewer cores)"
+                "Spark: MemoryError; a Python worker is out of memory: raise spark.executor.memoryOverhead, or use fewer "
+                "cores"
             ),
         ),
         (
@@ -63,8 +60,8 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 "  File \"/x/worker.py\", line 12, in work\nModuleNotFoundError: No module named 'urnscan'\n"
             ),
             (
-                "Spark: ModuleNotFoundError: No module named 'urnscan' (executors need Python with urnscan (PYSPARK_PYTHON "
-                "names it))"
+                "Spark: ModuleNotFoundError: No module named 'urnscan'; executors need Python with urnscan (PYSPARK_PYTHON "
+                "names it)"
             ),
         ),
         (
@@ -73,8 +70,8 @@ CALL = "An error occurred while calling o120.collectToPython.\n: "
                 f"Caused by: java.io.IOException: No space left on device{STACK}"
             ),
             (
-                "Spark: No space left on device, in executor 3 on 10.0.0.7, after 4 attempts (a disk is full: results and "
-                "exchanged rows are in spark.local.dir)"
+                "Spark: No space left on device, in executor 3 on 10.0.0.7, after 4 attempts; a disk is full: results and "
+                "exchanged rows are in spark.local.dir"
             ),
         ),
         (

@@ -593,7 +593,7 @@ class TestCommand:
         assert main(command) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert line.startswith("urnscan: Spark: Python worker exited unexpectedly (crashed), in executor ")
-        assert ", after 4 attempts (mostly the system kills a process where memory is short: " in line
+        assert ", after 4 attempts; memory is probably short: raise " in line
         assert not list((tmp_path / "out").iterdir())
 
     def test_missing_rows(self, corpus, tmp_path, monkeypatch, capsys):

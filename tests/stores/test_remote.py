@@ -422,7 +422,7 @@ class TestFailing:
             handler.close_connection = True
 
         web.pages["/a"] = chunked
-        with pytest.raises(SourceError, match="does not show whether the file is unchanged"):
+        with pytest.raises(SourceError, match="does not show whether the file has changed; download it first"):
             read(only(f"{web.url}/a"))
 
     def test_connections_that_break_again_and_again(self, web):
@@ -433,7 +433,7 @@ class TestFailing:
             handler.give(TEXT, stop=start + 10)
 
         web.pages["/a"] = times(lambda handler: handler.give(TEXT), few)
-        with pytest.raises(SourceError, match="the connection breaks off again and again: read no further"):
+        with pytest.raises(SourceError, match="the connection broke off too often; download the file first"):
             read(only(f"{web.url}/a"))
         assert len(web.asked) < 20
 
@@ -569,7 +569,7 @@ class TestFailing:
         url = web.url.replace("http", "https")
         (line,) = found(f"{url}/a")
         assert re.fullmatch(
-            rf"{url}/a: the server speaks no TLS that is understood here \([A-Z_]+\): is it http:// and not https://\?",
+            rf"{url}/a: no HTTPS connection with the server is possible \([A-Z_]+\); try http://",
             line,
         )
 
@@ -1207,7 +1207,9 @@ def test_what_does_not_arrive_whole_is_an_error(monkeypatch, tmp_path):
 
     monkeypatch.setattr("urnscan.stores.remote_outputs.open_file_system", lambda *_, **__: Lossy())
     (tmp_path / "out").write_bytes(TEXT)
-    with pytest.raises(SourceError, match=r"^s3://bucket/out: what arrived is not what was sent; tried 4 times$"):
+    with pytest.raises(
+        SourceError, match=r"^s3://bucket/out: the upload is incomplete: the stored size differs; tried 4 times$"
+    ):
         RemotePlace("s3://bucket/out").put(tmp_path / "out")
     assert len(arrived) == 4
 

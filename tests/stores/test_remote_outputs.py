@@ -100,7 +100,7 @@ class TestRemote:
             s3.put_object(Bucket="bucket", Key="out.parquet", Body=b"theirs")
             with pytest.raises(
                 FatalError,
-                match=r"out\.parquet: came into being during the run; force=True replaces it",
+                match=r"out\.parquet: was created during the run; force=True replaces it",
             ):
                 file.commit(METADATA)
         assert s3.get_object(Bucket="bucket", Key="out.parquet")["Body"].read() == b"theirs"

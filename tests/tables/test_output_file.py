@@ -379,7 +379,7 @@ def test_what_comes_into_being_during_the_run_is_not_replaced(tmp_path, monkeypa
     schema = pa.schema([("a", pa.int64())])
     with ParquetOutput(path, schema) as late:
         path.write_bytes(b"somebody else's")
-        with pytest.raises(FatalError, match="came into being during the run"):
+        with pytest.raises(FatalError, match="was created during the run"):
             late.commit({})
     assert path.read_bytes() == b"somebody else's"
     assert [entry.name for entry in tmp_path.iterdir()] == ["out.parquet"]

@@ -132,9 +132,7 @@ def _say_what_ended(error: BaseException) -> int:
             _drop_standard_output()
             say(f"{error.filename or 'standard output'}: {error.strerror}" if error.strerror else error)
         case MemoryError():
-            say(
-                "out of memory: the system gives no more; a scan takes less with fewer threads (-j) and a smaller --memory"
-            )
+            say("out of memory; where a command has -j or --memory, smaller values need less")
         case RuntimeError() if "can't start new thread" in str(error):
             say("the system starts no more threads; a scan takes fewer with -j 1")
         case KeyboardInterrupt():

@@ -126,7 +126,9 @@ _CHOICES = {
     ),
     "--keys": listed(
         "KEYS",
-        f"which identifiers join records: {', '.join(_KEYS)}; for URNs only: --keys urn (default: all)",
+        f"which identifiers join records: {', '.join(_KEYS)} (id: a control number; accession: a number in a database of "
+        "articles; description: title, author, year and place of an article; octets: the bytes of the record); "
+        "for URNs only: --keys urn (default: all)",
         (*_KEYS, "all"),
     ),
     "--agree": listed(

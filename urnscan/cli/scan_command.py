@@ -95,8 +95,8 @@ _OUTPUT = {
     **LAYOUT_OPTIONS,
     "--force": flag("replace outputs that exist, and discard what an interrupted run has kept for --resume"),
     "--resume": flag(
-        "continue an interrupted run with the same outputs and options: its finished work is kept next to the first output "
-        "(for files, and for URLs whose server reports changes; after ten seconds, or from the start with this option)"
+        "continue an interrupted run with the same outputs and options; finished work is kept next to the first output if "
+        "a run takes ten seconds or has this option, for URLs only if their server sends ETag or Last-Modified"
     ),
 }
 _PRINTED = {

@@ -112,7 +112,7 @@ def _lines(meanings: Mapping[str, str]) -> str:
 
 THREADS = option("N", "number of threads (default: the cores)", dest="jobs", type=whole_number(1))
 """The option `-j`."""
-MEMORY = option("SIZE", "memory for rows that wait (default: 1GB)", type=_memory)
+MEMORY = option("SIZE", "memory for rows; what needs more goes to disk (default: 1GB)", type=_memory)
 """The option `--memory` of commands that read tables."""
 
 

@@ -27,8 +27,8 @@ IS_COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 _TIME = "about a minute"
 # Outside notebooks, a pause of this many seconds between two compilations means that the user made a new call.
 _PAUSE = 0.5
-NOT_KEPT = "no folder for the result can be written (NUMBA_CACHE_DIR names one)"
-"""The reason why compiled code is not saved, for messages."""
+NOT_KEPT = "the result cannot be saved; set NUMBA_CACHE_DIR to a folder that can be written"
+"""Text for messages: compiled code is not saved, and what to do."""
 # Bits of NumPy's array flags.
 _CONTIGUOUS, _WRITABLE, _ALIGNED = 0x1, 0x400, 0x100
 _PYTHON_KINDS: dict[type, type] = {np.bool_: bool, np.int64: int, np.float64: float}
@@ -285,7 +285,7 @@ def notice() -> str:
     """
     folder = kept_in()
     if folder is None:
-        return f"compiling takes {_TIME}, in each run, as {NOT_KEPT}"
+        return f"compiling takes {_TIME} in each run, as {NOT_KEPT}"
     other = "" if folder == object_code.PACKAGE else f"; the result is kept in {folder}"
     if _WATCH.is_all:
         return f"compiling for this machine, once, takes {_TIME}{other}"

@@ -187,13 +187,13 @@ class DedupReport:
         of the rest; empty if there are none.
         """
         lines = [
-            f"{name}: {identifier} has a wrong check digit, and no other identifier counts, so none joins the record"
+            f"{name}: {identifier} has a wrong check digit, so no identifier joins the record; "
+            f"{option('wrong', None)} lists all wrong numbers"
             for name, identifier in self.wrong_identifiers[:_REPORTED]
         ]
         if self.wrong > _REPORTED:
             lines.append(
-                f"{counted(self.wrong - _REPORTED, 'more record')} with nothing but a wrong check digit; "
-                f"{option('wrong', None)} lists all wrong numbers"
+                f"{counted(self.wrong - _REPORTED, 'more record')} whose identifiers all have a wrong check digit"
             )
         return lines
 

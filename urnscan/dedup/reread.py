@@ -208,7 +208,9 @@ class SecondReading:
                             break
             except SourceError as error:
                 if pending:
-                    raise FatalError(f"{error}: the first reading could read it") from error
+                    raise FatalError(
+                        f"{error.source}: cannot be read a second time: {error.reason}; run again"
+                    ) from error
             if pending:
                 raise changed(pending[0])
 

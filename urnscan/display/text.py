@@ -120,9 +120,9 @@ def others_left_out(count: int | None) -> list[str]:
     left out; an empty list if `count` is None, which means that there was no filter.
 
     >>> others_left_out(1200), others_left_out(1), others_left_out(None)
-    (['1,200 others left out'], ['1 other left out'], [])
+    (['1,200 occurrences left out'], ['1 occurrence left out'], [])
     """
-    return [] if count is None else [f"{counted(count, 'other')} left out"]
+    return [] if count is None else [f"{counted(count, 'occurrence')} left out"]
 
 
 class Readings(Protocol):
@@ -165,8 +165,8 @@ _LONGER = _Hint(
     "{count:,} occurrences are cut before ~ or &, which RFC 8141 allows; {option} keeps {count:,} whole",
 )
 _JOINABLE = _Hint(
-    "1 class names the same as another by the rules of their namespaces; {option} joins them",
-    "{count:,} classes name the same as others by the rules of their namespaces; {option} joins them",
+    "1 class is equivalent to another by the rules of their namespaces; {option} joins them",
+    "{count:,} classes are equivalent to others by the rules of their namespaces; {option} joins them",
 )
 _CUT_SHORT = _Hint(
     "1 occurrence is cut before a character that no URN may contain there, such as ü or a dash; {option} lists the "

@@ -187,23 +187,23 @@ def _record(values: _Values | None) -> tuple[str, int, int] | str:
     why they are wrong.
     """
     if values is None:
-        return "has not the fields of an index"
+        return "has too few or too many fields, or no JSON object"
     name, *fields = values
     if not isinstance(name, str) or not name:
         return "names no file"
     if not _NAME.fullmatch(name):
-        return f"names a file that can have no such name: {_shown(name)}"
+        return f"invalid file name: {_shown(name)}"
     if name.startswith("/") or ".." in name.split("/"):
         return f"names a file that is not below the folder: {_shown(name)}"
     numbers = []
-    for what, value in zip(("its first byte is", "its bytes are"), fields, strict=True):
+    for what, value in zip(("offset", "length"), fields, strict=True):
         text = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
         digits = text.lstrip("0") or text[:1]
         if not (digits.isascii() and digits.isdecimal() and len(digits) <= _MAX_DIGITS):
-            return f"{what} no number: {_shown(text or type(value).__name__)}"
+            return f"invalid {what}: {_shown(text or type(value).__name__)}"
         numbers.append(int(digits))
     start, size = numbers
-    return (name, start, size) if size else "its record has no bytes"
+    return (name, start, size) if size else "the length of its record is 0"
 
 
 def _lines(source: str, limits: Limits) -> Iterator[tuple[int, _Values | None]]:

@@ -33,7 +33,7 @@ class OwnOutputs:
     def notes(self) -> Iterator[SourceNote]:
         """Yield an OwnOutputNote for each output that was met so far, once, in the order of the first meeting."""
         for name in self._met.values():
-            yield OwnOutputNote(name, "is an output of this run: what an earlier run wrote there is not scanned")
+            yield OwnOutputNote(name, "is an output of this run, so it is skipped")
 
     def may_be_among(self, names: Iterable[bytes]) -> bool:
         """Whether any of the base names is that of an output, so that `has_file` must be asked; a fast first check."""

@@ -71,7 +71,7 @@ class WarmUp:
         if not jit.IS_COMPILED:
             return "nothing is compiled: NUMBA_DISABLE_JIT is set"
         if not self.compiled:
-            done = "nothing to compile: all is there"
+            done = "everything is already compiled"
         else:
             done = f"compiled {counted(self.compiled, 'function')} in {self.seconds:.1f} s"
         return f"{done}; {self._place()}"

@@ -222,11 +222,11 @@ def _fault(data: bytes) -> str | None:
     places = _places(data, base)
     ends = [end for _, end in places]
     if max(ends) >= len(data):
-        return "its directory leads outside of it"
+        return "its directory points past its end"
     rest = data[max(ends) + 1 : -1]
     accounted = base + sum(end + 1 - start for start, end in places) + 1
     if accounted + len(rest) < len(data) or rest.strip(_FILLER):
-        return f"its directory accounts for {accounted} of its {len(data)} bytes"
+        return f"its directory describes {accounted} of its {len(data)} bytes"
     # A lost terminator makes one wrong place; lost bytes make all later places wrong.
     wrong_places = sum(data[end] != 0x1E for end in ends)
     if accounted + len(rest) > len(data) or wrong_places > max(len(ends) + 1 - data.count(b"\x1e"), 0):
@@ -250,7 +250,7 @@ def _unaccounted(data: bytes, base: int) -> str | None:
         )
         if not differing:
             return None
-    return f"its directory accounts for {len(data) - differing} of its {len(data)} bytes"
+    return f"its directory describes {len(data) - differing} of its {len(data)} bytes"
 
 
 def _may_have_been(field: bytes, length: int) -> bool:

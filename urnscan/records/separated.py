@@ -140,8 +140,8 @@ def _fault(row: Row, layout: CsvLayout, values: list[bytes], columns: int) -> st
     has_more = any(layout.value(value).strip() for value in values[columns:])
     if not has_more and layout.is_closed(row):
         return None
-    what = "" if has_more else "text after a closing quotation mark, and "
-    return f"it has {what}{len(values)} cells, but the header {columns}"
+    text = "" if has_more else ", and text follows a closing quotation mark"
+    return f"it has {len(values)} cells, but the header has {columns}{text}"
 
 
 def _text(layout: CsvLayout, value: bytes) -> str:

@@ -98,14 +98,13 @@ class MergeReport:
         that is 0 has no message.
         """
         if self.failures:
-            yield f"{counted(self.failures, 'failure')} in the runs of {_first(self.failed)}; see their messages"
+            yield f"{counted(self.failures, 'failure')} in the runs of {_first(self.failed)}; see the messages of these runs"
         if self.unfinished:
-            yield f"unfinished, and not in the result: {_first(self.unfinished)}; continue with --resume, and merge again"
+            yield f"{_first(self.unfinished)}: unfinished, so not in the result; continue with --resume, and merge again"
         if self.inexact:
             yield (
                 f"{counted(self.inexact, 'class', 'classes')} with more than {MAX_SPELLINGS} spellings in one table: "
-                "spellings and spelling_count are not exact there, as a table lists no more; spelling_count is the least "
-                "that it can be"
+                "their spelling counts may be too low; merge partial results for exact counts"
             )
         if self.shared and self.kind == PARTIAL_RESULTS:
             yield (

@@ -153,12 +153,12 @@ def _check_edition(table: TableFile) -> None:
     if not metadata:
         raise FatalError(f"{table.path}: lacks the options of its run; scan again, with a name that ends in .parquet")
     if (edition := metadata.get(_EDITION, 1)) not in MERGED:
-        editions = " and ".join(map(str, MERGED))
-        raise FatalError(f"{table.path}: is of edition {edition} of the tables; {editions} can be merged: scan again")
+        editions = " or ".join(map(str, MERGED))
+        reason = f"was written by an older or newer urnscan (edition {edition} of the tables, not {editions})"
+        raise FatalError(f"{table.path}: {reason}; scan again")
     if table.kind == "occurrences" and metadata.get("rules") and table.lacks(*VERDICT):
         raise FatalError(
-            f"{table.path}: is of edition {edition} of the tables, without the columns {' and '.join(VERDICT)}; its run had "
-            "--rules, and the table does not hold the rules, so they cannot be calculated: scan again"
+            f"{table.path}: has no columns {' and '.join(VERDICT)}, which need the rules of its run (--rules); scan again"
         )
     if table.kind == PARTIAL_RESULTS and not isinstance(metadata.get(OF_PARTIAL), dict):
         raise FatalError(f"{table.path}: its metadata have no options of a partial result; run its job again")

@@ -272,7 +272,7 @@ class Shards:
         status = self._folder.lstat()
         # In a folder where all users may write, another user could put a link or a folder in this place.
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
-            raise OSError(errno.EPERM, "it is no folder, or not one's own")
+            raise OSError(errno.EPERM, "it is not a folder, or belongs to another user")
         with contextlib.ExitStack() as files:
             self._lines: IO[bytes] = files.enter_context((self._folder / _LINES).open("a+b", buffering=0))
             self._rows: IO[bytes] = files.enter_context((self._folder / _ROWS).open("a+b", buffering=0))
@@ -321,8 +321,8 @@ class Shards:
                 self._close()
                 difference, command = "", "--resume"
                 if self.differing:
-                    difference = f"; it ran with another {' and '.join(self.differing)}"
-                    command = "the command of that run with --resume"
+                    difference = f"; that run had other options ({', '.join(self.differing)})"
+                    command = "its command with --resume"
                 choice = f"{command} continues it, --force discards it"
                 raise FatalError(f"{self._name}: {work} is kept{difference}; {choice}")
             self.discarded = work

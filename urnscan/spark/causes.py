@@ -21,15 +21,13 @@ _NO_CAUSE = regex.compile(r"(?:[\w$]+\.)*[\w$]+(?:Exception|Error)(?::\s*$|$)|Ex
 _CLASS_NAME = regex.compile(r"^(?:[\w$]+\.)+(?P<name>[\w$]+(?:Exception|Error)): ")
 
 
-_MORE_MEMORY = "give executors more of it in addition to the JVM (spark.executor.memoryOverhead), or fewer cores"
+_MORE_MEMORY = "raise spark.executor.memoryOverhead, or use fewer cores"
 _ADVICE = {
     r"Python worker exited unexpectedly|Python worker failed to connect back|code 137|exceeding .*memory limits|OOMKilled|oom-kill": (
-        f"mostly the system kills a process where memory is short: {_MORE_MEMORY}"
+        f"memory is probably short: {_MORE_MEMORY}"
     ),
-    r"\bMemoryError\b|ArrowMemoryError|malloc of size": f"a Python worker had no more memory: {_MORE_MEMORY}",
-    r"OutOfMemoryError": (
-        "the JVM had no more memory: more for executors (spark.executor.memory) or the driver (spark.driver.memory)"
-    ),
+    r"\bMemoryError\b|ArrowMemoryError|malloc of size": f"a Python worker is out of memory: {_MORE_MEMORY}",
+    r"OutOfMemoryError": "the JVM is out of memory: raise spark.executor.memory or spark.driver.memory",
     r"No space left on device": "a disk is full: results and exchanged rows are in spark.local.dir",
     r"No module named 'urnscan|No module named 'numba": "executors need Python with urnscan (PYSPARK_PYTHON names it)",
 }
@@ -56,7 +54,7 @@ def cause_of(text: str) -> str:
     message of that error.
 
     >>> cause_of("An error occurred while calling o1.collect.\n: java.io.IOException: No space left on device")
-    'Spark: No space left on device (a disk is full: results and exchanged rows are in spark.local.dir)'
+    'Spark: No space left on device; a disk is full: results and exchanged rows are in spark.local.dir'
     """
     # An error of urnscan in an executor.
     if errors := _URNSCAN_ERROR.findall(text):
@@ -70,7 +68,7 @@ def cause_of(text: str) -> str:
     if (attempts := _ATTEMPTS.search(text)) and attempts[1] != "1":
         line += f", after {attempts[1]} attempts"
     advice = next((advice for pattern, advice in _ADVICE.items() if regex.search(pattern, text)), "")
-    return f"{line} ({advice})" if advice else line
+    return f"{line}; {advice}" if advice else line
 
 
 def _cause(text: str, lost: str | None) -> str:

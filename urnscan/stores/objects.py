@@ -97,14 +97,14 @@ class _Object(io.RawIOBase):
         if self._content is None and self._reads:
             self._breaks += 1
             if self._breaks > _BREAKS + position // _STEP:
-                raise Trouble("the connection breaks off again and again: read no further", passing=False)
+                raise Trouble("the connection broke off too often; download the file first", passing=False)
         self._disconnect()
         content = self._open(position)
         if content.mark != self._mark:
             raise Trouble(_HAS_CHANGED, passing=False)
         if content.mark is None and self._reads:
-            reason = "the connection broke off, and the server does not show whether the file is unchanged: the rest is not read"
-            raise Trouble(reason, passing=False)
+            reason = "the connection broke off, and the server does not show whether the file has changed"
+            raise Trouble(f"{reason}; download it first", passing=False)
         return content
 
     def _read_at(self, position: int, view: memoryview) -> int:

@@ -46,7 +46,7 @@ class RemotePlace:
         self._store.put(file, self._path)
         entry = self._store.find(self._path)
         if entry is None or entry.size != file.stat().st_size:
-            raise Trouble("what arrived is not what was sent", passing=True)
+            raise Trouble("the upload is incomplete: the stored size differs", passing=True)
 
 
 class RemoteFolder:

@@ -303,9 +303,9 @@ def _of_network(error: BaseException) -> Trouble:
     if isinstance(error, ssl.SSLCertVerificationError):
         return Trouble(f"the certificate is not trusted: {error.verify_message}", passing=False)
     if isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
-        reason = f"the server speaks no TLS that is understood here ({error.reason}): is it http:// and not https://?"
+        reason = f"no HTTPS connection with the server is possible ({error.reason}); try http://"
         return Trouble(reason, passing=False)
     if isinstance(error, http.client.InvalidURL | ValueError):
-        return Trouble("is no URL that can be asked for", passing=False)
+        return Trouble("invalid URL", passing=False)
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return Trouble(f"the connection failed: {without_secrets(text)}", passing=True)

@@ -37,7 +37,7 @@ def shards_folder(output: Path) -> Path:
 
 
 _STREAM = "standard output"
-_EXISTS, _EXISTS_SINCE_START = "exists already", "came into being during the run"
+_EXISTS, _EXISTS_SINCE_START = "exists already", "was created during the run"
 
 _SYNC_FILE_RANGE_WRITE = 2
 _sync_file_range: Any = getattr(ctypes.CDLL(None), "sync_file_range", None)
