@@ -103,7 +103,7 @@ def test_outputs_appear_together_or_not_at_all(crawl):
         (["new.partial", "--occurrences", "a.partial", "--force"], "a.partial: unknown output format"),
         (
             ["new.partial", "--occurrences", "no/o.parquet"],
-            "no/o.parquet: the folder no does not exist; make it: mkdir -p no",
+            "no/o.parquet: the folder no does not exist; make it first",
         ),
         (["new.parquet"], "new.parquet: a partial result is not a table; use .partial, as in urns.partial"),
         (["-"], "--partial -: a partial result is a file for urnscan merge; name a file"),

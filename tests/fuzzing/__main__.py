@@ -1,4 +1,4 @@
-"""`python -m tests.fuzzing TARGET… [--seconds N] [--folder DIRECTORY]`, `TARGET FILE`, or `--add TARGET FILE…`: see the package."""
+"""`python -m tests.fuzzing TARGET… [--seconds N] [--folder DIRECTORY]`, `TARGET FILE`, or `TARGET --add FILE…`: see the package."""
 # ruff: noqa: T201 (it is a command)
 
 from __future__ import annotations
