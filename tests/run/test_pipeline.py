@@ -890,7 +890,9 @@ class TestNotes:
         (tmp_path / "x.rar").write_bytes(b"Rar!\x1a\x07\x00")
         result = Result([tmp_path])
         assert [len(result.report.failures), len(result.report.notes)] == [1, 1]
-        with pytest.raises(FatalError, match=r"strict=True\): [^;]*x\.rar: a RAR archive is not read; unpack it first[^;]*$"):
+        with pytest.raises(
+            FatalError, match=r"strict=True\): [^;]*x\.rar: a RAR archive is not read; unpack it first[^;]*$"
+        ):
             urnscan.scan(tmp_path, strict=True)
 
 
