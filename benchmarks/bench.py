@@ -121,7 +121,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
             for result in each.results
             if result.contender.tool != "urnscan" or result.name in (JOB, ONE)
         }
-        for name, title, unit, value_of, shown in values:
+        for name, title, unit, value_of, formatter in values:
             lines = []
             for contender, last in drawn.items():
                 points = [
@@ -134,7 +134,7 @@ def pictures(folder: Path, measured: Sequence[Measured]) -> list[Path]:
                     dashed, thick = "|" in contender or "-j 1" in contender, contender == JOB
                     lines.append(Line(contender, last.contender.tool, points, dashed, thick))
             path = folder / f"{name}-{kind}.svg"
-            draw(path, f"{title} on {kind} text, {density:,} URNs per MiB", unit, shown, lines)
+            draw(path, f"{title} on {kind} text, {density:,} URNs per MiB", unit, formatter, lines)
             found.append(path)
     return found
 

@@ -46,10 +46,10 @@ class Line(NamedTuple):
     thick: bool = False
 
 
-def draw(path: Path, title: str, unit: str, shown: Callable[[float], str], lines: Sequence[Line]) -> None:
+def draw(path: Path, title: str, unit: str, formatter: Callable[[float], str], lines: Sequence[Line]) -> None:
     """Draw the lines into an SVG file. The axis of sizes is logarithmic; that of values only if they differ much.
 
-    `shown` formats the values at the axis.
+    `formatter` formats the values at the axis.
     """
     values = [value for line in lines for _, value in line.points]
     logarithmic = max(values) > 4 * min(values)
@@ -77,7 +77,7 @@ def draw(path: Path, title: str, unit: str, shown: Callable[[float], str], lines
         if logarithmic:
             axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if max(values) < 200 * min(values) else (1,)))
             axes.yaxis.set_minor_formatter(NullFormatter())
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: shown(value)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: formatter(value)))
         axes.grid(color=_FAINT, linewidth=0.6)
         axes.spines[["top", "right"]].set_visible(False)
         axes.spines[["left", "bottom"]].set_color(_GREY)

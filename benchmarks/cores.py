@@ -71,11 +71,11 @@ def estimate_rows(text: Mapping[str, Any]) -> list[list[str]]:
 
 def run(path: Path, cores: int, runs: int) -> dict[str, Any]:
     """Measure on so many cores; gives the seconds and the stages of the median run."""
-    found: list[dict[str, list[float | None]]] = []
+    timings: list[dict[str, list[float | None]]] = []
 
     def count(out: IO[bytes], err: IO[bytes]) -> Counts:
         text = err.read()
-        found.append(stages(text))
+        timings.append(stages(text))
         err.seek(0)
         return summary("occurrence", "class")(out, err)
 
@@ -98,7 +98,7 @@ def run(path: Path, cores: int, runs: int) -> dict[str, Any]:
     if result.failure:
         raise SystemExit(f"{path}: {result.failure}")
     middle = statistics.median_low(result.seconds)
-    return {"seconds": middle, "stages": found[result.seconds.index(middle)], "classes": result.found.classes}
+    return {"seconds": middle, "stages": timings[result.seconds.index(middle)], "classes": result.found.classes}
 
 
 def main() -> None:

@@ -109,10 +109,10 @@ def _row(target: Target, run: Sequence[dict[str, Any]]) -> list[str] | None:
         result += f", but at {byte_count / 1e6:,.0f} MB instead of {target.byte_count / 1e6:,.0f} MB"
     other = _OTHER.get(target.by)
     other_value = _value(target, other, texts) if other else None
-    return [target.text, target.limit, _shown(value), f"{other} {_shown(other_value)}" if other_value else "-", result]
+    return [target.text, target.limit, _text(value), f"{other} {_text(other_value)}" if other_value else "-", result]
 
 
-def _shown(value: float) -> str:
+def _text(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
 

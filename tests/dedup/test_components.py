@@ -82,7 +82,7 @@ class TestClusters:
 
     def test_too_many_are_told(self, tmp_path, monkeypatch):
         """Edges are counted in 32 bits: more end in one line, not in wrong clusters."""
-        monkeypatch.setattr(joining, "MAX", 3)
+        monkeypatch.setattr(joining, "MAX_COUNT", 3)
         with pytest.raises(FatalError, match="several runs"):
             clusters_of([["urn:a:1"], ["urn:a:2"], ["urn:a:3"], ["urn:a:4"]], tmp_path)
 

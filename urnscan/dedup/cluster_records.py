@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import flag_array, numbers
 from urnscan.dedup.clustering import DECISIONS, Clustering, Components
-from urnscan.dedup.compare.unpacked_descriptions import SHOWN
+from urnscan.dedup.compare.unpacked_descriptions import SHOWN, different
 from urnscan.dedup.join.choose_kept import (
     RankingValues,
     check_sources,
@@ -32,7 +32,6 @@ from urnscan.dedup.review.review_table import APART, TOGETHER
 from urnscan.display.progress import ROWS, Progress, Stage
 from urnscan.records.description import NOTHING
 from urnscan.records.keys import DESCRIPTION
-from urnscan.records.record import description_of
 from urnscan.tables.spill import Spilled
 
 _NO_PAIR: Pair = (np.empty(0, np.int32), np.empty(0, np.int32))
@@ -236,12 +235,10 @@ def _ranking_values(
         for _, span, rows in records.batches():
             progress.on_progress(len(rows))
             shares = is_shared[span]
-            # Many duplicates are copies: their description is unpacked once.
-            packed = rows.column("description").filter(flag_array(shares)).dictionary_encode()
-            descriptions = [description_of(data) for data in packed.dictionary.to_pylist()]
+            descriptions, indices = different(rows.column("description").filter(flag_array(shares)))
             for value in values:
                 of_each = np.array([value.of(each) for each in descriptions], value.kind)
-                value.best.at(of_descriptions[value.name], work[span][shares], of_each[numbers(packed.indices)])
+                value.best.at(of_descriptions[value.name], work[span][shares], of_each[numbers(indices)])
     return RankingValues(
         byte_count=lengths,
         identifiers=counts,

@@ -28,7 +28,7 @@ from urnscan.urn.prefix_filter import with_beginnings
 _PARTS = 64
 # Bytes of edges in memory; more are spilled.
 _IN_MEMORY = 1 << 27
-MAX = (1 << 31) - 1
+MAX_COUNT = (1 << 31) - 1
 """Largest number of records, and of edges, which are counted in 32 bits."""
 # Elements that are computed at a time.
 _SLICE = 1 << 20
@@ -195,10 +195,10 @@ class Edges:
     def add(self, records: Numbers, urns: pa.StringArray, are_live: Flags | None = None) -> None:
         """Append edges: numbers of records, from 0, and a canonical form or a key of each; no pair may be repeated.
         `are_live` has a flag for each edge: edges of deleted records (False) get a number, but join nothing; None: all
-        are live. Raises FatalError if there are more than `MAX` edges, or if the disk is full or fails.
+        are live. Raises FatalError if there are more than `MAX_COUNT` edges, or if the disk is full or fails.
         """
-        if self.count + len(urns) > MAX:
-            raise FatalError(f"more than {MAX:,} URNs and keys; split the dumps into several runs")
+        if self.count + len(urns) > MAX_COUNT:
+            raise FatalError(f"more than {MAX_COUNT:,} URNs and keys; split the dumps into several runs")
         edges = np.arange(self.count, self.count + len(urns), dtype=np.int32)
         self.count += len(urns)
         if are_live is not None and not are_live.all():

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from urnscan.compiled.arrow import flags_of, numbers, text_array
 from urnscan.dedup.join.choose_kept import IntArray
-from urnscan.dedup.join.components import MAX, Edges, Numbers
+from urnscan.dedup.join.components import MAX_COUNT, Edges, Numbers
 from urnscan.dedup.policy import PLACEHOLDERS, Policy
 from urnscan.dedup.read.batches import ROWS, ReadBatch, WrongRow, only_names
 from urnscan.dedup.reread import Dump
@@ -83,8 +83,8 @@ class RecordCollection:
         rows = batch.rows
         if not len(rows):
             return
-        if self.count + len(rows) > MAX:
-            raise FatalError(f"more than {MAX:,} records; split the dumps into several runs")
+        if self.count + len(rows) > MAX_COUNT:
+            raise FatalError(f"more than {MAX_COUNT:,} records; split the dumps into several runs")
         record = np.arange(self.count, self.count + len(rows), dtype=np.int32)
         dump.records += len(rows)
         self.count += len(rows)
